@@ -1,0 +1,1 @@
+"""Chain logic. Standard library and pydantic only; knows neither agents nor messages."""

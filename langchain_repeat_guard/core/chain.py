@@ -1,0 +1,96 @@
+"""The chain of one agent, and the one function that advances it."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+from langchain_repeat_guard.core.arguments import fingerprint
+from langchain_repeat_guard.core.config import RepeatGuardConfig
+from langchain_repeat_guard.core.reminder import Reminder, make_reminder
+from langchain_repeat_guard.errors import RepeatGuardStateError
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """How many identical tool calls an agent has made in a row. `Chain()` is the empty chain.
+
+    Example:
+        >>> Chain.from_dict(Chain().to_dict()) == Chain()
+        True
+    """
+
+    key: str = ""
+    """Digest of the last tracked call. Empty where there is none or it cannot be compared."""
+
+    count: int = 0
+    """Length of the chain; 0 where no call was tracked yet."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the chain as plain JSON values, for a checkpoint.
+
+        Example:
+            >>> Chain().to_dict()
+            {'key': '', 'count': 0}
+        """
+        return {"key": self.key, "count": self.count}
+
+    @classmethod
+    def from_dict(cls, value: object) -> Self:
+        """Return the chain that `to_dict` has written.
+
+        Raises:
+            RepeatGuardStateError: `value` is not such a dict.
+
+        Example:
+            >>> Chain.from_dict({"key": "", "count": 0})
+            Chain(key='', count=0)
+        """
+        match value:
+            case {"key": str(key), "count": int(count)} if count >= 0 and count is not True:
+                return cls(key, count)
+        raise RepeatGuardStateError(value, "a dict with a string 'key' and a whole 'count'")
+
+
+def observe(
+    chain: Chain, name: str, args: object, *, config: RepeatGuardConfig
+) -> tuple[Chain, Reminder | None]:
+    """Add one tool call to `chain`, and say what the model is to be told, if anything.
+
+    A pure function: it keeps nothing, and `args` may change afterwards. Two calls are identical if
+    name and canonical arguments are: key order does not matter, list order does, `1` and `1.0` are
+    the same number, `True` is not `1`, and a string is never parsed. Source: the original plugin.
+
+    Args:
+        chain: The chain before the call; `Chain()` at the start and after each user prompt.
+        name: Name of the tool, compared exactly.
+        args: The arguments, of any type. Whatever has no honest comparison (an object without
+            value semantics) equals nothing, so that it starts a chain and never extends one.
+        config: What to track and when to remind.
+
+    Returns:
+        The chain after the call, and the reminder that is due, or None. An untracked call returns
+        `chain` itself.
+
+    Example:
+        >>> config = RepeatGuardConfig(thresholds=(2,))
+        >>> chain, reminder = observe(Chain(), "grep", {"q": "a", "n": 1}, config=config)
+        >>> (chain.count, reminder)
+        (1, None)
+        >>> chain, reminder = observe(chain, "grep", {"n": 1.0, "q": "a"}, config=config)
+        >>> (chain.count, reminder.summary)
+        (2, 'grep × 2')
+    """
+    if not config.tracks(name):
+        return chain, None
+    key, arguments = fingerprint(name, args)
+    count = chain.count + 1 if key and key == chain.key else 1
+    advanced = Chain(key, count)
+    if count not in config.thresholds:
+        return advanced, None
+    reminder = make_reminder(
+        name,
+        count,
+        arguments,
+        is_first=count == config.thresholds[0],
+        preview_chars=config.arguments_preview_chars,
+    )
+    return advanced, reminder

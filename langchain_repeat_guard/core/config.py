@@ -1,0 +1,123 @@
+"""What the user can set about counting and about the text of a reminder."""
+
+from typing import Any, Self
+
+from pydantic import BaseModel, field_validator
+
+from langchain_repeat_guard.core.patterns import matches_any
+
+_SMALLEST_THRESHOLD = 2
+
+
+class RepeatGuardConfig(BaseModel, frozen=True, extra="forbid"):
+    """Settings of the guard, checked when they are made and never changed afterwards.
+
+    Raises:
+        pydantic.ValidationError: A value breaks its rule. The message names the field, the rule
+            and the value. It is a `ValueError`.
+
+    Example:
+        >>> config = RepeatGuardConfig(thresholds=(3, 6), exclude=("poll_*",))
+        >>> config.thresholds
+        (3, 6)
+        >>> config.tracks("poll_job")
+        False
+    """
+
+    thresholds: tuple[int, ...] = (3, 5, 8)
+    """Lengths of a chain of identical calls at which the model is reminded; each at least 2.
+
+    The smallest gives the short text, each larger one the detailed text. Order does not matter.
+    """
+
+    include: tuple[str, ...] = ()
+    """Tools to track, as whole names where `*` stands for any characters. Empty: all tools."""
+
+    exclude: tuple[str, ...] = ()
+    """Tools not to track. Wins over `include`. Such a call neither counts nor breaks a chain."""
+
+    arguments_preview_chars: int = 500
+    """How many characters of the arguments the detailed text quotes; at least 1."""
+
+    @classmethod
+    def resolve(cls, config: Self | None, options: dict[str, Any]) -> Self:
+        """Return `config`, or a new one made from `options`.
+
+        Raises:
+            TypeError: Both are given, or `config` is something else than a `RepeatGuardConfig`.
+            pydantic.ValidationError: An option breaks its rule.
+
+        Example:
+            >>> RepeatGuardConfig.resolve(None, {"thresholds": (2,)}).thresholds
+            (2,)
+        """
+        if config is None:
+            return cls(**options)
+        if options:
+            msg = (
+                f"Got config= and also {', '.join(sorted(options))}. "
+                "Pass either one config or single options, not both."
+            )
+            raise TypeError(msg)
+        if not isinstance(config, cls):
+            msg = f"config must be a {cls.__name__}, got {type(config).__name__}."
+            raise TypeError(msg)
+        return config
+
+    def tracks(self, tool: str) -> bool:
+        """Tell whether calls of `tool` count.
+
+        Example:
+            >>> RepeatGuardConfig(include=("web_*",)).tracks("grep")
+            False
+        """
+        if self.include and not matches_any(self.include, tool):
+            return False
+        return not (self.exclude and matches_any(self.exclude, tool))
+
+    @property
+    def last_threshold(self) -> int:
+        """The chain length past which the guard stays silent."""
+        return max(self.thresholds)
+
+    @field_validator("thresholds", mode="before")
+    @classmethod
+    def _check_thresholds(cls, value: object) -> tuple[int, ...]:
+        items = _list_of(value, "whole numbers")
+        if not items:
+            msg = f"needs at least one number, got {value!r}"
+            raise ValueError(msg)
+        numbers = tuple(_whole_number(item, _SMALLEST_THRESHOLD) for item in items)
+        if len(set(numbers)) < len(numbers):
+            msg = f"numbers must differ from each other, got {value!r}"
+            raise ValueError(msg)
+        return tuple(sorted(numbers))
+
+    @field_validator("include", "exclude", mode="before")
+    @classmethod
+    def _check_patterns(cls, value: object) -> tuple[str, ...]:
+        items = _list_of(value, "tool names")
+        for item in items:
+            if not isinstance(item, str):
+                msg = f"tool names must be strings, got {item!r}"
+                raise ValueError(msg)  # noqa: TRY004  pydantic turns ValueError into its report
+        return tuple(str(item) for item in items)
+
+    @field_validator("arguments_preview_chars", mode="before")
+    @classmethod
+    def _check_preview(cls, value: object) -> int:
+        return _whole_number(value, 1)
+
+
+def _list_of(value: object, what: str) -> list[object]:
+    if not isinstance(value, list | tuple):
+        msg = f"must be a list or tuple of {what}, got {value!r}"
+        raise ValueError(msg)  # noqa: TRY004  pydantic turns ValueError into its report
+    return list(value)
+
+
+def _whole_number(value: object, smallest: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < smallest:
+        msg = f"must be a whole number of at least {smallest}, got {value!r}"
+        raise ValueError(msg)
+    return int(value)

@@ -1,0 +1,25 @@
+"""Tool-name patterns in which `*` stands for any run of characters and nothing else is special."""
+
+from collections.abc import Iterable
+
+
+def matches_any(patterns: Iterable[str], name: str) -> bool:
+    """Tell whether one of `patterns` matches the whole of `name`, case-sensitively."""
+    return any(_matches(pattern, name) for pattern in patterns)
+
+
+def _matches(pattern: str, name: str) -> bool:
+    # Leftmost search for each literal piece is enough to decide, so that no input backtracks.
+    first, *rest = pattern.split("*")
+    if not rest:
+        return name == pattern
+    last = rest.pop()
+    if len(name) < len(first) + len(last) or not name.startswith(first) or not name.endswith(last):
+        return False
+    position, end = len(first), len(name) - len(last)
+    for piece in rest:
+        found = name.find(piece, position, end)
+        if found < 0:
+            return False
+        position = found + len(piece)
+    return True

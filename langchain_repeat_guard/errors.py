@@ -1,0 +1,51 @@
+"""The exceptions of this package.
+
+RepeatGuardError
+├── RepeatGuardStateError (ValueError)   a stored chain is not one of ours
+├── RepeatGuardSetupError (ValueError)   an adapter is attached where it cannot work
+└── MissingExtraError (ImportError)      an optional dependency is not installed
+
+Options that break a rule raise `pydantic.ValidationError`, which is a `ValueError` too.
+"""
+
+
+class RepeatGuardError(Exception):
+    """Base of every exception that this package raises."""
+
+
+class RepeatGuardStateError(RepeatGuardError, ValueError):
+    """A stored value is not what this package has written. Its content is never shown.
+
+    Example:
+        >>> str(RepeatGuardStateError([1], "a dict"))
+        'The stored chain must be a dict, got list. Delete it or write it with to_dict().'
+    """
+
+    def __init__(self, value: object, rule: str) -> None:
+        """Name the type of `value` and the `rule` it breaks."""
+        self.rule = rule
+        super().__init__(
+            f"The stored chain must be {rule}, got {type(value).__name__}. "
+            "Delete it or write it with to_dict()."
+        )
+
+
+class RepeatGuardSetupError(RepeatGuardError, ValueError):
+    """An adapter was built or attached in a way that cannot work. The message says what does."""
+
+
+class MissingExtraError(RepeatGuardError, ImportError):
+    """An optional dependency is missing.
+
+    Example:
+        >>> print(MissingExtraError("RepeatGuardMiddleware", "langchain"))
+        RepeatGuardMiddleware needs an optional dependency: pip install "langchain-repeat-guard[langchain]"
+    """
+
+    def __init__(self, feature: str, extra: str) -> None:
+        """Say which `pip install` brings `feature`."""
+        self.extra = extra
+        super().__init__(
+            f"{feature} needs an optional dependency: "
+            f'pip install "langchain-repeat-guard[{extra}]"'
+        )

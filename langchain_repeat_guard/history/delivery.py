@@ -1,0 +1,123 @@
+"""Reminders as messages, and messages recognised as reminders."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar, get_args
+
+from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage
+
+from langchain_repeat_guard.core.reminder import (
+    BETWEEN_REMINDERS,
+    Reminder,
+    is_reminder_text,
+    printable,
+)
+
+SOURCE = "repeat_guard"
+"""Value of `additional_kwargs["lc_source"]` in our reminders."""
+
+Delivery = Literal["human_message", "tool_message"]
+
+_MARKED_TOOL_MESSAGE = "repeat_guard"
+
+M = TypeVar("M", bound=BaseMessage)
+
+
+@dataclass(frozen=True, slots=True)
+class DueReminder:
+    """A reminder, and the call of the step that it is about."""
+
+    reminder: Reminder
+    tool_call_id: str
+
+
+def check_delivery(delivery: str) -> Delivery:
+    """Return `delivery` if it is one.
+
+    Raises:
+        ValueError: It is not.
+    """
+    for known in get_args(Delivery):
+        if delivery == known:
+            return known  # type: ignore[no-any-return]
+    msg = f"delivery must be one of {', '.join(get_args(Delivery))}, got {delivery!r}"
+    raise ValueError(msg)
+
+
+def reminder_message(due: Sequence[DueReminder], message_id: str | None) -> HumanMessage:
+    """Return one message that carries all reminders of a step.
+
+    Args:
+        due: What the step's calls have earned, in call order.
+        message_id: Id of the AIMessage of the step. The reminder's own id derives from it, so that
+            a replayed step replaces its reminder; None where the AIMessage has no id.
+    """
+    return HumanMessage(
+        content=_text(due),
+        id=message_id and f"{SOURCE}:{message_id}",
+        additional_kwargs={"lc_source": SOURCE, "lc_data": _data(due)},
+    )
+
+
+def remind_in_tool_message(answer: ToolMessage, due: Sequence[DueReminder]) -> ToolMessage:
+    """Return `answer` with the reminders behind its content; all else stays as it is."""
+    text = _text(due)
+    if isinstance(answer.content, str):
+        content: Any = f"{answer.content}{BETWEEN_REMINDERS}{text}" if answer.content else text
+    else:
+        content = [*answer.content, {"type": "text", "text": text}]
+    marked = {**answer.additional_kwargs, _MARKED_TOOL_MESSAGE: _data(due)}
+    return answer.model_copy(update={"content": content, "additional_kwargs": marked})
+
+
+def is_reminder(message: object) -> bool:
+    """Tell whether `message` is a reminder of ours, so that a host can hide or drop it.
+
+    It is one if it carries our notification metadata, or, where that was stripped (LangGraph's
+    `add_messages(format="langchain-openai")` does), if reminders are all that it says.
+
+    Example:
+        >>> from langchain_core.messages import HumanMessage
+        >>> is_reminder(HumanMessage("What is the weather?"))
+        False
+    """
+    if not isinstance(message, HumanMessage):
+        return False
+    if source := message.additional_kwargs.get("lc_source"):
+        return bool(source == SOURCE)
+    return is_reminder_text(_plain_text(message))
+
+
+def carries_reminder(answer: ToolMessage) -> bool:
+    """Tell whether a reminder stands behind the content of this tool message."""
+    return _MARKED_TOOL_MESSAGE in answer.additional_kwargs
+
+
+def _text(due: Sequence[DueReminder]) -> str:
+    return BETWEEN_REMINDERS.join(one.reminder.message_text for one in due)
+
+
+def _data(due: Sequence[DueReminder]) -> dict[str, Any]:
+    return {
+        "reminders": [
+            {
+                "tool": one.reminder.tool,
+                "count": one.reminder.count,
+                "threshold": one.reminder.threshold,
+                "tool_call_id": printable(one.tool_call_id),
+                "summary": one.reminder.summary,
+            }
+            for one in due
+        ]
+    }
+
+
+def _plain_text(message: HumanMessage) -> str:
+    if isinstance(message.content, str):
+        return message.content
+    texts = [
+        block["text"]
+        for block in message.content
+        if isinstance(block, dict) and block.get("type") == "text" and "text" in block
+    ]
+    return "".join(texts) if len(texts) == len(message.content) else ""

@@ -32,7 +32,7 @@ def fingerprint(name: str, arguments: object) -> tuple[str, str]:
 class SameArguments:
     """Tells which arguments of a tool are identical to the given ones, one after another."""
 
-    def __init__(self, name: str, arguments: object, key: str) -> None:
+    def __init__(self, name: str, arguments: Any, key: str) -> None:
         """Remember a call, with its key, to compare the arguments of others of that name with."""
         self._name = name
         self._arguments = arguments
@@ -45,6 +45,7 @@ class SameArguments:
             self._kinds
             and type(others) is dict
             and self._kinds == [*map(type, others), *map(type, others.values())]
+            and [*self._arguments] == [*others]  # else 1 and True could trade places
             and self._arguments == others
         ):
             return True  # the same scalars in the same order: no need to write them out

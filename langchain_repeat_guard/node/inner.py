@@ -22,7 +22,7 @@ def as_tools_node(tools_node: object) -> Runnable[Any, Any]:
     """
     if isinstance(tools_node, Runnable) and not isinstance(tools_node, BaseTool):
         for part in _parts(tools_node):
-            if isinstance(vars(part).get("_guard"), HistoryGuard):
+            if isinstance(getattr(part, "__dict__", {}).get("_guard"), HistoryGuard):
                 msg = f"One guard per agent: this {type(part).__name__} guards already."
                 raise RepeatGuardSetupError(msg)
         return tools_node

@@ -1,14 +1,13 @@
 """Digest and canonical text of a call's arguments."""
 
+import contextlib
 import hashlib
-import json
 
-from langchain_repeat_guard.core import canonical
+from langchain_repeat_guard.core.canonical import write
+from langchain_repeat_guard.core.plain_json import write_plain
 
 _DIGEST_CHARS = 32
 _HASHED_AT_ONCE = 1 << 20
-
-_encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 
 
 def fingerprint(name: str, arguments: object) -> tuple[str, str]:
@@ -16,16 +15,12 @@ def fingerprint(name: str, arguments: object) -> tuple[str, str]:
 
     Both are empty where the arguments cannot be compared honestly: such a call equals no other.
     """
-    try:
-        text = _encode(canonical.for_json_encoder(arguments))
-        return _digest(name, text), text
-    except (TypeError, ValueError, RecursionError):
-        pass  # beyond JSON, circular, too deep or not encodable: the careful writer takes over
-    try:
-        text = canonical.write(arguments)
-        return _digest(name, text), text
-    except Exception:  # noqa: BLE001  any object may be among arguments, and raise anything
-        return "", ""
+    for canonical_text in (write_plain, write):
+        # Any object may be among the arguments, and raise anything.
+        with contextlib.suppress(Exception):
+            text = canonical_text(arguments)
+            return _digest(name, text), text
+    return "", ""
 
 
 def _digest(name: str, arguments: str) -> str:

@@ -103,7 +103,7 @@ class RepeatGuardConfig(BaseModel, frozen=True, extra="forbid"):
             if not isinstance(item, str):
                 msg = f"tool names must be strings, got {_shown(item)}"
                 raise ValueError(msg)  # noqa: TRY004  pydantic turns ValueError into its report
-        return tuple(str(item) for item in items)
+        return tuple(str.__str__(item) for item in items)
 
     @field_validator("arguments_preview_chars", mode="before")
     @classmethod

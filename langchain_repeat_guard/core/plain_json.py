@@ -12,7 +12,7 @@ from langchain_repeat_guard.core.scalars import (
     rare_number_text,
 )
 
-_JSON_SCALARS = frozenset({str, int, bool, type(None)})
+JSON_SCALARS = frozenset({str, int, bool, type(None)})
 _STRING_KEYS = frozenset({str})
 
 # Far below where the encoder, which recurses in C, could exhaust the stack.
@@ -45,25 +45,25 @@ def write_plain(value: object) -> str:
 def _for_encoder(value: Any, rare: list[str], depth: int) -> Any:
     kind = type(value)
     if kind is dict and depth < _DEEPEST and _STRING_KEYS.issuperset(map(type, value)):
-        if _JSON_SCALARS.issuperset(map(type, value.values())):
+        if JSON_SCALARS.issuperset(map(type, value.values())):
             return value
         deeper = depth + 1
         return {
-            key: member if type(member) in _JSON_SCALARS else _for_encoder(member, rare, deeper)
+            key: member if type(member) in JSON_SCALARS else _for_encoder(member, rare, deeper)
             for key, member in value.items()
         }
     if (kind is list or kind is tuple) and depth < _DEEPEST:
-        if _JSON_SCALARS.issuperset(map(type, value)):
+        if JSON_SCALARS.issuperset(map(type, value)):
             return value
         deeper = depth + 1
         return [
-            member if type(member) in _JSON_SCALARS else _for_encoder(member, rare, deeper)
+            member if type(member) in JSON_SCALARS else _for_encoder(member, rare, deeper)
             for member in value
         ]
     if kind is float:
         number = as_json_number(value)
         return _marked(value, rare) if number is None else number
-    if kind in _JSON_SCALARS:
+    if kind in JSON_SCALARS:
         return value
     raise NotComparableError
 

@@ -1,11 +1,11 @@
 """The tool calls that a model issued in one message."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +34,23 @@ def calls_of(message: AIMessage) -> Sequence[IssuedCall]:
     apart from the others; its place is found by the ids in the provider's own form of the message,
     and is the last one where no such form is kept.
     """
-    malformed = message.invalid_tool_calls
-    if not malformed:
-        return [
-            issued_call(call["name"], call["args"], call.get("id")) for call in message.tool_calls
-        ]
-    together: list[Any] = [*message.tool_calls, *malformed]
-    calls = [issued_call(call["name"], call["args"], call.get("id")) for call in together]
+    if not message.invalid_tool_calls:
+        return list(map(_from_message, message.tool_calls))
+    together: list[Any] = [*message.tool_calls, *message.invalid_tool_calls]
+    calls = list(map(_from_message, together))
     places = {call_id: place for place, call_id in enumerate(_raw_order(message))}
     return sorted(calls, key=lambda call: places.get(call.id, len(places)))
 
 
-def all_answered(calls: Iterable[IssuedCall], answers: Iterable[ToolMessage]) -> bool:
+def _from_message(call: ToolCall) -> IssuedCall:
+    return issued_call(call["name"], call["args"], call.get("id"))
+
+
+def all_answered(calls: Sequence[IssuedCall], answers: Sequence[ToolMessage]) -> bool:
     """Tell whether each call has a tool message of its own. A call without id takes any spare."""
+    match calls, answers:
+        case [call], [answer] if call.id == answer.tool_call_id:
+            return True  # the usual case, without the bookkeeping
     spare = Counter(answer.tool_call_id or "" for answer in answers)
     needed = Counter(call.id for call in calls)
     without_id = needed.pop("", 0)

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from langchain_repeat_guard.core.arguments import fingerprint
-from langchain_repeat_guard.core.chain import Chain, observe
+from langchain_repeat_guard.core.arguments import SameArguments, fingerprint
+from langchain_repeat_guard.core.chain import Chain, count_call
 from langchain_repeat_guard.core.config import RepeatGuardConfig
+from langchain_repeat_guard.history.calls import IssuedCall, all_answered
 from langchain_repeat_guard.history.carried import Carried
 from langchain_repeat_guard.history.delivery import DueReminder
 from langchain_repeat_guard.history.steps import (
@@ -18,6 +19,9 @@ from langchain_repeat_guard.history.steps import (
     was_written_by_user,
 )
 
+_TrackedCall = tuple[IssuedCall, tuple[str, str]]
+Past = Iterator[Step | Prompt | Closing]
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -26,7 +30,12 @@ class Verdict:
     carried: Carried
     due: Sequence[DueReminder] = ()
     step: Step | None = None
-    """The step that `due` belongs to."""
+    """The newest step. `due` is about its calls."""
+
+    @property
+    def message_id(self) -> str | None:
+        """Id of the newest step's AIMessage, if it has one."""
+        return self.step.message.id or None if self.step else None
 
 
 def judge(
@@ -38,8 +47,8 @@ def judge(
 ) -> Verdict:
     """Say which reminders are due behind the last of `messages`.
 
-    A call counts once its step is complete. The step that is last in `messages` gets its reminders
-    if nothing but its tool messages, and notes that no user wrote, stand behind it.
+    A call counts once its step is complete. The newest step gets its reminders if nothing stands
+    behind its tool messages but notes that no user wrote.
 
     Args:
         messages: An agent's history, oldest first.
@@ -52,36 +61,152 @@ def judge(
     past = read_back(messages, is_user_prompt)
     may_remind = True
     for item in past:
-        if isinstance(item, Step):
-            if not item.is_complete or _place(item, memory) == len(memory.counted) - 1 >= 0:
+        if type(item) is Step:
+            if (known := _as_counted(item, memory, config)) is not None:
+                return Verdict(known, (), item)
+            issued = item.calls
+            if not all_answered(issued, item.answers):
                 return Verdict(memory)
-            before, unseen = _before(item, past, carried, memory, config)
-            return _advance(before, [*unseen, item], config, may_remind=may_remind)
-        if isinstance(item, Prompt):
+            calls = _tracked(issued, config)
+            before = _before(item, calls, past, memory, config)
+            chain, due = _count(before.chain, calls, config)
+            if not may_remind or item.is_reminded:
+                due = ()
+            return Verdict(_advance(before, item, chain), due, item)
+        if type(item) is Prompt:
             return Verdict(_after_prompt(item, memory))
         may_remind = False
     return Verdict(memory)
 
 
-def _advance(
-    carried: Carried, steps: Sequence[Step], config: RepeatGuardConfig, *, may_remind: bool
-) -> Verdict:
-    """Count `steps`, oldest first; the reminders of the last one are due."""
+def observe_calls(
+    chain: Chain, calls: Sequence[IssuedCall], config: RepeatGuardConfig
+) -> tuple[Chain, Sequence[DueReminder]]:
+    """Count the calls of one complete step, in the order in which the model issued them."""
+    return _count(chain, _tracked(calls, config), config)
+
+
+def _tracked(calls: Sequence[IssuedCall], config: RepeatGuardConfig) -> Sequence[_TrackedCall]:
+    return [(call, fingerprint(call.name, call.args)) for call in calls if config.tracks(call.name)]
+
+
+def _count(
+    chain: Chain, calls: Sequence[_TrackedCall], config: RepeatGuardConfig
+) -> tuple[Chain, Sequence[DueReminder]]:
     due: list[DueReminder] = []
-    for step in steps:
-        due = []
-        chain = carried.chain
-        for call in step.calls:
-            if not config.tracks(call.name):
-                continue
-            chain, reminder = observe(chain, call.name, call.args, config=config)
-            if reminder:
-                due.append(DueReminder(reminder, call.id))
-        if chain is not carried.chain:
-            carried = carried.with_step(step.message_id, chain)
-    last = steps[-1]
-    if not may_remind or last.is_reminded:
-        due = []
-    return Verdict(carried, due, last)
+    for call, key_and_text in calls:
+        chain, reminder = count_call(chain, call.name, key_and_text, config=config)
+        if reminder:
+            due.append(DueReminder(reminder, call.id))
+    return chain, due
 
 
+def _advance(carried: Carried, step: Step, chain: Chain) -> Carried:
+    """Return what is carried after `step`, which leaves `chain`."""
+    return carried if chain is carried.chain else carried.with_step(step.token, chain)
+
+
+def _before(
+    step: Step,
+    calls: Sequence[_TrackedCall],
+    past: Past,
+    memory: Carried,
+    config: RepeatGuardConfig,
+) -> Carried:
+    """Return what is carried into `step`, whose tracked calls are `calls`."""
+    if not memory.counted:
+        return _read_chain(step, calls, past, memory, config)
+    base = memory
+    unseen: list[Step] = []
+    for item in past:
+        if type(item) is Prompt:
+            if _is_known(item, memory):
+                unseen = []
+            else:
+                base = _after_prompt(item, memory)
+            break
+        if type(item) is Step:
+            if (known := _as_counted(item, memory, config)) is not None:
+                base = known
+                break
+            if item.is_complete:
+                unseen.append(item)
+    else:
+        unseen = []
+    # Where the counted steps were deleted, nothing but `step` goes on top of what is carried.
+    for earlier in reversed(unseen):
+        base = _advance(base, earlier, observe_calls(base.chain, earlier.calls, config)[0])
+    return base
+
+
+def _as_counted(step: Step, memory: Carried, config: RepeatGuardConfig) -> Carried | None:
+    """Return what was carried after `step`, or None if it was not counted."""
+    for place, (token, _) in enumerate(memory.counted):
+        if token == step.token:
+            if memory.counted[-1][0] == token:
+                return memory
+            # Later steps were taken out of the history. Only their keys were kept: read this one's.
+            calls = _tracked(step.calls, config)[-1:]
+            return memory.back_to(place, calls[0][1][0] if calls else "")
+    return None
+
+
+def _after_prompt(prompt: Prompt, memory: Carried) -> Carried:
+    return memory if _is_known(prompt, memory) else Carried(prompt=prompt.message_id)
+
+
+def _is_known(prompt: Prompt, memory: Carried) -> bool:
+    return bool(prompt.message_id) and prompt.message_id == memory.prompt
+
+
+def _read_chain(
+    step: Step,
+    calls: Sequence[_TrackedCall],
+    past: Past,
+    memory: Carried,
+    config: RepeatGuardConfig,
+) -> Carried:
+    """Return what `step` finds, read from the messages alone, as far back as it matters.
+
+    That is: until a call that the first one of `step` does not repeat, and never further than the
+    last threshold, past which all lengths are alike.
+    """
+    if not calls:
+        return memory
+    first, (key, _) = calls[0]
+    same = SameArguments(first.name, first.args, key)
+    enough = config.last_threshold
+    count = 0
+    seen = {step.token}
+    for item in past:
+        if type(item) is Prompt:
+            memory = Carried(prompt=item.message_id)
+            break
+        if type(item) is not Step or item.token in seen:
+            continue
+        seen |= {item.token}
+        only = item.only_call
+        if only is not None and only["name"] == first.name:
+            is_broken = only["args"] not in same
+            repeats = 0 if is_broken else 1
+        else:
+            repeats, is_broken = _repeats(first.name, same, item, config)
+        count += repeats
+        if is_broken or count >= enough:
+            break
+    if not count:
+        return memory
+    return Carried(Chain(key, count), (), memory.prompt)
+
+
+def _repeats(
+    name: str, same: SameArguments, step: Step, config: RepeatGuardConfig
+) -> tuple[int, bool]:
+    """Count the identical calls at the end of `step`; tell whether another call breaks off."""
+    count = 0
+    for call in reversed(step.calls if step.is_complete else ()):
+        if config.tracks(call.name):
+            if call.name != name or call.args not in same:
+                return count, True
+            count += 1
+    return count, False

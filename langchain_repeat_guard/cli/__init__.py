@@ -1,5 +1,6 @@
 """The command `repeat-guard`. Its dependencies come with the extra `cli`."""
 
+import io
 import sys
 
 from langchain_repeat_guard.errors import MissingExtraError
@@ -9,6 +10,7 @@ _BROUGHT_BY_THE_EXTRA = {"langchain", "langgraph.checkpoint.sqlite", "rich", "ty
 
 def main() -> None:
     """Run the command line, and exit with its code: 0 fine, 1 the run failed, 2 wrong usage."""
+    _never_fail_on_encoding()
     try:
         from langchain_repeat_guard.cli.app import app  # noqa: PLC0415  needs the extra
 
@@ -22,3 +24,10 @@ def main() -> None:
 
 def _is_in_extra(module: str) -> bool:
     return any(module == name or module.startswith(f"{name}.") for name in _BROUGHT_BY_THE_EXTRA)
+
+
+def _never_fail_on_encoding() -> None:
+    """Print a question mark where the terminal's encoding lacks a character."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")

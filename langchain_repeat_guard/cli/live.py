@@ -1,7 +1,5 @@
 """A live model on a tool that never helps: once without the guard, once with it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from langchain.chat_models import init_chat_model
@@ -10,7 +8,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.tools import BaseTool, tool
 
 from langchain_repeat_guard.cli.agent import build_agent
-from langchain_repeat_guard.cli.transcript import ReceivedRequests, StepRecord, steps_of
+from langchain_repeat_guard.cli.transcript import LiveRun, ReceivedRequests, steps_of
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.history.delivery import is_reminder
 
@@ -20,26 +18,6 @@ UNHELPFUL_RESULT = "The order database is busy. No result yet, please try again.
 
 class ModelSetupError(Exception):
     """A live model cannot be made: a missing package, a missing key, an unknown name."""
-
-
-@dataclass(frozen=True, slots=True)
-class LiveRun:
-    """What the model did in one run."""
-
-    steps: Sequence[StepRecord]
-    calls: int
-    """Tool calls made."""
-
-    longest_repeat: int
-    """The most identical tool calls in a row."""
-
-    reminders: int
-    """Reminders that the model received."""
-
-    ended_by_itself: bool
-    """Whether it answered before the number of model calls ran out."""
-
-    final_answer: str
 
 
 @tool

@@ -8,13 +8,16 @@ from pydantic import ValidationError
 
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 
+MODEL_CALLS = 12
+"""How often a live model is asked at most, unless a flag says otherwise."""
+
 
 def config_from_flags(
     *,
     thresholds: Sequence[str] | None,
     include: Sequence[str] | None,
     exclude: Sequence[str] | None,
-    arguments_preview_chars: int | None,
+    arguments_preview_chars: str | None,
 ) -> RepeatGuardConfig:
     """Return the settings that the flags ask for. A flag that is not given keeps its default.
 
@@ -22,15 +25,15 @@ def config_from_flags(
         typer.BadParameter: A value breaks its rule. The message names flag, rule and value, and the
             command ends with exit code 2.
     """
-    options: dict[str, Any] = {
-        "thresholds": thresholds and [_number_or_text(item) for item in split_list(thresholds)],
-        "include": include and split_list(include),
-        "exclude": exclude and split_list(exclude),
-        "arguments_preview_chars": arguments_preview_chars,
-    }
-    given = {name: value for name, value in options.items() if value not in (None, (), [])}
-    if thresholds and "thresholds" not in given:
-        given["thresholds"] = []
+    given: dict[str, Any] = {}
+    if thresholds is not None:
+        given["thresholds"] = [number_or_text(item) for item in split_list(thresholds)]
+    if include is not None:
+        given["include"] = split_list(include)
+    if exclude is not None:
+        given["exclude"] = split_list(exclude)
+    if arguments_preview_chars is not None:
+        given["arguments_preview_chars"] = number_or_text(arguments_preview_chars)
     try:
         return RepeatGuardConfig(**given)
     except ValidationError as error:
@@ -51,9 +54,31 @@ def split_list(values: Sequence[str]) -> list[str]:
     return [item for item in items if item]
 
 
-def _number_or_text(item: str) -> int | str:
-    """Return a whole number, or the text as it is, for the settings to refuse by name."""
+def number_or_text(item: str) -> int | str:
+    """Return a whole number, or the text as it is, for a check that refuses it by name."""
     try:
         return int(item)
     except ValueError:
         return item
+
+
+def live_flags(model: str | None, base_url: str | None, max_steps: str | None) -> int:
+    """Return how often a live model may be asked, having checked the flags about it.
+
+    Raises:
+        typer.BadParameter: `model` is not `provider:name`, `max_steps` is not a number of at least
+            1, or one of the other flags is given without `model`.
+    """
+    if model is None:
+        for flag, value in (("--base-url", base_url), ("--max-steps", max_steps)):
+            if value is not None:
+                message = f"needs --model, got {value!r} alone"
+                raise typer.BadParameter(message, param_hint=flag)
+    elif not all(model.partition(":")):
+        message = f"must be provider:name, such as openai:gpt-4o-mini, got {model!r}"
+        raise typer.BadParameter(message, param_hint="--model")
+    number = MODEL_CALLS if max_steps is None else number_or_text(max_steps)
+    if isinstance(number, str) or number < 1:
+        message = f"must be a whole number of at least 1, got {number!r}"
+        raise typer.BadParameter(message, param_hint="--max-steps")
+    return number

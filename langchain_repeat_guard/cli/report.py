@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from langchain_repeat_guard.cli.playback import RecordedRun
-from langchain_repeat_guard.cli.transcript import StepRecord
+from langchain_repeat_guard.cli.transcript import LiveRun, StepRecord
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 
 
@@ -23,6 +23,22 @@ def playback_report(
             {"after_step": step.step, **asdict(step.reminder)} for step in steps if step.reminder
         ],
         "calls_after_first_reminder": calls_after_first_reminder(steps),
+    }
+
+
+def live_report(
+    model: str, task: str, config: RepeatGuardConfig, max_steps: int, runs: Sequence[LiveRun]
+) -> dict[str, Any]:
+    """Return the document of a comparison; `runs` are the one without and the one with guard."""
+    without_guard, with_guard = runs
+    return {
+        "mode": "live",
+        "model": model,
+        "task": task,
+        "config": config.model_dump(mode="json"),
+        "max_steps": max_steps,
+        "guard_off": asdict(without_guard),
+        "guard_on": asdict(with_guard),
     }
 
 

@@ -43,6 +43,26 @@ class StepRecord:
     """The reminder that stands directly in front of the model's next call."""
 
 
+@dataclass(frozen=True, slots=True)
+class LiveRun:
+    """What a live model did in one run."""
+
+    steps: Sequence[StepRecord]
+    calls: int
+    """Tool calls made."""
+
+    longest_repeat: int
+    """The most identical tool calls in a row."""
+
+    reminders: int
+    """Reminders that the model received."""
+
+    ended_by_itself: bool
+    """Whether it answered before the number of model calls ran out."""
+
+    final_answer: str
+
+
 class ReceivedRequests(BaseCallbackHandler):
     """Keeps what LangChain hands to the chat model in each call."""
 
@@ -77,7 +97,9 @@ class Transcript:
         news = request[self._read :]
         self._read = len(request)
         results = {
-            message.tool_call_id: message.text for message in news if isinstance(message, ToolMessage)
+            message.tool_call_id: message.text
+            for message in news
+            if isinstance(message, ToolMessage)
         }
         for message in news:
             if isinstance(message, AIMessage) and message.tool_calls:

@@ -13,13 +13,43 @@ from langchain_repeat_guard.errors import (
     RepeatGuardStateError,
 )
 
+if TYPE_CHECKING:
+    from langchain_repeat_guard.history.delivery import is_reminder as is_reminder
+    from langchain_repeat_guard.node import RepeatGuardNode as RepeatGuardNode
+    from langchain_repeat_guard.node import RepeatGuardState as RepeatGuardState
+    from langchain_repeat_guard.node import RepeatReminderNode as RepeatReminderNode
+
 __all__ = [
     "Chain",
     "MissingExtraError",
     "Reminder",
     "RepeatGuardConfig",
     "RepeatGuardError",
+    "RepeatGuardNode",
     "RepeatGuardSetupError",
+    "RepeatGuardState",
     "RepeatGuardStateError",
+    "RepeatReminderNode",
+    "is_reminder",
     "observe",
 ]
+
+# Loaded on first use: LangChain and LangGraph take seconds to import.
+_ON_FIRST_USE = {
+    "RepeatGuardNode": "node",
+    "RepeatGuardState": "node",
+    "RepeatReminderNode": "node",
+    "is_reminder": "history.delivery",
+}
+
+if not TYPE_CHECKING:  # so that a misspelt name stays an error for type checkers
+
+    def __getattr__(name: str) -> object:
+        if name in _ON_FIRST_USE:
+            module = import_module(f"{__name__}.{_ON_FIRST_USE[name]}")
+            return getattr(module, name)
+        msg = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(msg)
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *_ON_FIRST_USE})

@@ -46,6 +46,5 @@ class MissingExtraError(RepeatGuardError, ImportError):
         """Say which `pip install` brings `feature`."""
         self.extra = extra
         super().__init__(
-            f"{feature} needs an optional dependency: "
-            f'pip install "langchain-repeat-guard[{extra}]"'
+            f'{feature} needs an optional dependency: pip install "langchain-repeat-guard[{extra}]"'
         )

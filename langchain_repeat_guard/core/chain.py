@@ -81,7 +81,14 @@ def observe(
     """
     if not config.tracks(name):
         return chain, None
-    key, arguments = fingerprint(name, args)
+    return count_call(chain, name, fingerprint(name, args), config=config)
+
+
+def count_call(
+    chain: Chain, name: str, fingerprint: tuple[str, str], *, config: RepeatGuardConfig
+) -> tuple[Chain, Reminder | None]:
+    """Do as `observe` does, for a tracked call whose fingerprint is known."""
+    key, arguments = fingerprint
     count = chain.count + 1 if key and key == chain.key else 1
     advanced = Chain(key, count)
     if count not in config.thresholds:

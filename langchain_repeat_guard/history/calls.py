@@ -1,15 +1,13 @@
 """The tool calls that a model issued in one message."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from langchain_core.messages import AIMessage, ToolMessage
 
 
-@dataclass(frozen=True, slots=True)
-class IssuedCall:
+class IssuedCall(NamedTuple):
     """One tool call as the model issued it, whatever became of it."""
 
     name: str
@@ -45,8 +43,10 @@ def calls_of(message: AIMessage) -> Sequence[IssuedCall]:
     return sorted(calls, key=lambda call: places.get(call.id, len(places)))
 
 
-def all_answered(calls: Iterable[IssuedCall], answers: Iterable[ToolMessage]) -> bool:
+def all_answered(calls: Sequence[IssuedCall], answers: Sequence[ToolMessage]) -> bool:
     """Tell whether each call has a tool message of its own. A call without id takes any spare."""
+    if len(calls) == len(answers) == 1 and calls[0].id == answers[0].tool_call_id:
+        return True  # the usual case, without the bookkeeping
     spare = Counter(answer.tool_call_id or "" for answer in answers)
     needed = Counter(call.id for call in calls)
     without_id = needed.pop("", 0)

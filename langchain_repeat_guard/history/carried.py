@@ -1,6 +1,6 @@
 """What an agent's state carries from step to step, so that a chain survives deletion and resume."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 from langchain_repeat_guard.core.chain import Chain
@@ -16,7 +16,7 @@ _REMEMBERED_STEPS = 8
 class Carried:
     """The chain so far, and which messages it has counted."""
 
-    chain: Chain = Chain()
+    chain: Chain = field(default_factory=Chain)
     """The chain after the newest counted step."""
 
     counted: tuple[tuple[str, int], ...] = ()

@@ -37,9 +37,9 @@ def check_delivery(delivery: str) -> Delivery:
     Raises:
         ValueError: It is not.
     """
-    for known in get_args(Delivery):
-        if delivery == known:
-            return known  # type: ignore[no-any-return]
+    match delivery:
+        case "human_message" | "tool_message" as known:
+            return known
     msg = f"delivery must be one of {', '.join(get_args(Delivery))}, got {delivery!r}"
     raise ValueError(msg)
 
@@ -54,7 +54,7 @@ def reminder_message(due: Sequence[DueReminder], message_id: str | None) -> Huma
     """
     return HumanMessage(
         content=_text(due),
-        id=message_id and f"{SOURCE}:{message_id}",
+        id=f"{SOURCE}:{message_id}" if message_id else None,
         additional_kwargs={"lc_source": SOURCE, "lc_data": _data(due)},
     )
 

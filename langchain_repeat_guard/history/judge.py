@@ -1,12 +1,13 @@
 """The one function that turns messages and a carried chain into the reminders due now."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from langchain_repeat_guard.core.arguments import fingerprint
-from langchain_repeat_guard.core.chain import Chain, observe
+from langchain_repeat_guard.core.chain import Chain, count_call
 from langchain_repeat_guard.core.config import RepeatGuardConfig
+from langchain_repeat_guard.history.calls import IssuedCall
 from langchain_repeat_guard.history.carried import Carried
 from langchain_repeat_guard.history.delivery import DueReminder
 from langchain_repeat_guard.history.steps import (
@@ -18,6 +19,9 @@ from langchain_repeat_guard.history.steps import (
     was_written_by_user,
 )
 
+Past = Iterator[Step | Prompt | Closing]
+_TrackedCall = tuple[IssuedCall, tuple[str, str]]
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -26,7 +30,12 @@ class Verdict:
     carried: Carried
     due: Sequence[DueReminder] = ()
     step: Step | None = None
-    """The step that `due` belongs to."""
+    """The newest step. `due` is about its calls."""
+
+    @property
+    def message_id(self) -> str | None:
+        """Id of the newest step's AIMessage, if it has one."""
+        return self.step.message_id if self.step else None
 
 
 def judge(
@@ -38,8 +47,8 @@ def judge(
 ) -> Verdict:
     """Say which reminders are due behind the last of `messages`.
 
-    A call counts once its step is complete. The step that is last in `messages` gets its reminders
-    if nothing but its tool messages, and notes that no user wrote, stand behind it.
+    A call counts once its step is complete. The newest step gets its reminders if nothing stands
+    behind its tool messages but notes that no user wrote.
 
     Args:
         messages: An agent's history, oldest first.
@@ -53,35 +62,141 @@ def judge(
     may_remind = True
     for item in past:
         if isinstance(item, Step):
-            if not item.is_complete or _place(item, memory) == len(memory.counted) - 1 >= 0:
+            if not item.is_complete:
                 return Verdict(memory)
-            before, unseen = _before(item, past, carried, memory, config)
-            return _advance(before, [*unseen, item], config, may_remind=may_remind)
+            if (known := _as_counted(item, memory, config)) is not None:
+                return Verdict(known, (), item)
+            calls = _tracked(item.calls, config)
+            before = _before(item, calls, past, memory, config)
+            chain, due = _count(before.chain, calls, config)
+            if not may_remind or item.is_reminded:
+                due = ()
+            return Verdict(_advance(before, item, chain), due, item)
         if isinstance(item, Prompt):
             return Verdict(_after_prompt(item, memory))
         may_remind = False
     return Verdict(memory)
 
 
-def _advance(
-    carried: Carried, steps: Sequence[Step], config: RepeatGuardConfig, *, may_remind: bool
-) -> Verdict:
-    """Count `steps`, oldest first; the reminders of the last one are due."""
+def observe_calls(
+    chain: Chain, calls: Sequence[IssuedCall], config: RepeatGuardConfig
+) -> tuple[Chain, Sequence[DueReminder]]:
+    """Count the calls of one complete step, in the order in which the model issued them."""
+    return _count(chain, _tracked(calls, config), config)
+
+
+def _count(
+    chain: Chain, calls: Sequence[_TrackedCall], config: RepeatGuardConfig
+) -> tuple[Chain, Sequence[DueReminder]]:
     due: list[DueReminder] = []
-    for step in steps:
-        due = []
-        chain = carried.chain
-        for call in step.calls:
-            if not config.tracks(call.name):
-                continue
-            chain, reminder = observe(chain, call.name, call.args, config=config)
-            if reminder:
-                due.append(DueReminder(reminder, call.id))
-        if chain is not carried.chain:
-            carried = carried.with_step(step.message_id, chain)
-    last = steps[-1]
-    if not may_remind or last.is_reminded:
-        due = []
-    return Verdict(carried, due, last)
+    for call, key_and_text in calls:
+        chain, reminder = count_call(chain, call.name, key_and_text, config=config)
+        if reminder:
+            due.append(DueReminder(reminder, call.id))
+    return chain, due
 
 
+def _tracked(calls: Sequence[IssuedCall], config: RepeatGuardConfig) -> list[_TrackedCall]:
+    return [(call, fingerprint(call.name, call.args)) for call in calls if config.tracks(call.name)]
+
+
+def _advance(carried: Carried, step: Step, chain: Chain) -> Carried:
+    """Return what is carried after `step`, which leaves `chain`."""
+    return carried if chain is carried.chain else carried.with_step(step.token, chain)
+
+
+def _before(
+    step: Step,
+    calls: Sequence[_TrackedCall],
+    past: Past,
+    memory: Carried,
+    config: RepeatGuardConfig,
+) -> Carried:
+    """Return what is carried into `step`, whose tracked calls are `calls`."""
+    if not memory.counted:
+        return _read_chain(step, calls, past, memory, config)
+    base = memory
+    unseen: list[Step] = []
+    for item in past:
+        if isinstance(item, Prompt):
+            if _is_known(item, memory):
+                unseen = []
+            else:
+                base = _after_prompt(item, memory)
+            break
+        if isinstance(item, Step):
+            if (known := _as_counted(item, memory, config)) is not None:
+                base = known
+                break
+            if item.is_complete:
+                unseen.append(item)
+    else:
+        unseen = []
+    # Where the counted steps were deleted, nothing but `step` goes on top of what is carried.
+    for earlier in reversed(unseen):
+        base = _advance(base, earlier, observe_calls(base.chain, earlier.calls, config)[0])
+    return base
+
+
+def _as_counted(step: Step, memory: Carried, config: RepeatGuardConfig) -> Carried | None:
+    """Return what was carried after `step`, or None if it was not counted."""
+    for place in range(len(memory.counted) - 1, -1, -1):
+        if memory.counted[place][0] == step.token:
+            if place == len(memory.counted) - 1:
+                return memory
+            # Later steps were taken out of the history. Only their keys were kept: read this one's.
+            calls = _tracked(step.calls, config)
+            return memory.back_to(place, calls[-1][1][0] if calls else "")
+    return None
+
+
+def _after_prompt(prompt: Prompt, memory: Carried) -> Carried:
+    return memory if _is_known(prompt, memory) else Carried(prompt=prompt.message_id)
+
+
+def _is_known(prompt: Prompt, memory: Carried) -> bool:
+    return bool(prompt.message_id) and prompt.message_id == memory.prompt
+
+
+def _read_chain(
+    step: Step,
+    calls: Sequence[_TrackedCall],
+    past: Past,
+    memory: Carried,
+    config: RepeatGuardConfig,
+) -> Carried:
+    """Return what `step` finds, read from the messages alone, as far back as it matters.
+
+    That is: until a call that the first one of `step` does not repeat, and never further than the
+    last threshold, past which all lengths are alike.
+    """
+    if not calls:
+        return memory
+    first, (key, _) = calls[0]
+    count = 0
+    seen = {step.token}
+    for item in past:
+        if isinstance(item, Prompt):
+            memory = Carried(prompt=item.message_id)
+            break
+        if not isinstance(item, Step) or item.token in seen or not item.is_complete:
+            continue
+        seen.add(item.token)
+        repeats, is_broken = _repeats(item.calls, first.name, key, config)
+        count += repeats
+        if is_broken or count >= config.last_threshold:
+            break
+    return replace(memory, chain=Chain(key, count)) if count else memory
+
+
+def _repeats(
+    calls: Sequence[IssuedCall], name: str, key: str, config: RepeatGuardConfig
+) -> tuple[int, bool]:
+    """Count the calls at the end of `calls` that have `key`; tell whether another one broke off."""
+    count = 0
+    for call in reversed(calls):
+        if config.tracks(call.name):
+            if call.name != name or not key or fingerprint(name, call.args)[0] != key:
+                return count, True
+            count += 1
+    return count, False

@@ -22,13 +22,20 @@ IsUserPrompt = Callable[[HumanMessage], bool]
 class Step:
     """A model's message with tool calls, and the tool messages that answer it."""
 
-    message_id: str
-    """Id of the AIMessage, or its position where it has none, such as `#12`."""
+    message_id: str | None
+    """Id of the AIMessage, if it has one."""
 
-    has_own_id: bool
+    position: int
+    """Index of the AIMessage in the history."""
+
     calls: Sequence[IssuedCall]
     answers: Sequence[ToolMessage]
     """Newest first."""
+
+    @property
+    def token(self) -> str:
+        """What tells this step from others: the message's id, or its position without one."""
+        return self.message_id or f"#{self.position}"
 
     @property
     def is_complete(self) -> bool:
@@ -78,13 +85,11 @@ def read_back(
         if isinstance(message, ToolMessage):
             answers.append(message)
         elif isinstance(message, AIMessage):
-            if not (message.tool_calls or message.invalid_tool_calls):
+            if message.tool_calls or message.invalid_tool_calls:
+                yield Step(message.id or None, index, calls_of(message), answers)
+                answers = []
+            else:
                 yield _CLOSING
-                continue
-            yield Step(
-                message.id or f"#{index}", bool(message.id), calls_of(message), answers
-            )
-            answers = []
         elif isinstance(message, HumanMessage):
             if is_reminder(message):
                 yield _CLOSING

@@ -1,0 +1,203 @@
+"""The guard around a tools node."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from langchain_core.messages import HumanMessage
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
+from langchain_core.tools import BaseTool
+
+from langchain_repeat_guard.core.config import RepeatGuardConfig
+from langchain_repeat_guard.errors import RepeatGuardSetupError
+from langchain_repeat_guard.history.carried import CHANNEL
+from langchain_repeat_guard.history.delivery import (
+    Delivery,
+    remind_in_tool_message,
+    reminder_message,
+)
+from langchain_repeat_guard.history.guard import HistoryGuard
+from langchain_repeat_guard.history.judge import Verdict
+from langchain_repeat_guard.node.reminder_node import RepeatReminderNode
+from langchain_repeat_guard.node.results import (
+    extend,
+    leaves_graph,
+    messages_after,
+    replace_message,
+)
+from langchain_repeat_guard.node.state import (
+    get_key,
+    get_messages,
+    has_channel,
+    is_single_call,
+)
+
+_INJECTED = ("runtime", "store", "writer", "previous")
+
+
+class RepeatGuardNode(Runnable[Any, Any]):
+    """Wraps a tools node, and puts a reminder behind its results when the model repeats itself.
+
+    Adds no superstep and no checkpoint. The wrapped node gets the state as it is, and its results,
+    Commands, interrupts and exceptions pass through untouched. Without a channel (see
+    `RepeatGuardState`) the chain is read from the messages, as far back as it reaches.
+
+    A Send fan-out gives a tools node one call at a time; there it passes everything through, since
+    no single call knows whether its step is complete. Use `RepeatReminderNode` there.
+
+    Args:
+        tools_node: A `ToolNode`, any runnable, or a function of the state, or of the state and
+            `config`.
+        config: Settings, or single settings by name as `options`.
+        messages_key: The state's key for the messages.
+        is_user_prompt: Tells a user's prompt from other human messages. By default, a message
+            without notification metadata (`additional_kwargs["lc_source"]`) is one.
+        delivery: `"human_message"` adds a message of its own behind the tool messages.
+            `"tool_message"` appends to the last of them, for models that refuse the former.
+        options: Fields of `RepeatGuardConfig`.
+
+    Raises:
+        RepeatGuardSetupError: `tools_node` cannot be wrapped.
+        TypeError: `config` comes together with options, or has a wrong type.
+        ValueError: An option breaks its rule.
+
+    Example:
+        >>> from langchain_core.tools import tool
+        >>> from langgraph.prebuilt import ToolNode
+        >>> @tool
+        ... def grep(q: str) -> str:
+        ...     "Search."
+        ...     return "nothing found"
+        >>> node = RepeatGuardNode(ToolNode([grep]), thresholds=(3, 6))
+    """
+
+    def __init__(
+        self,
+        tools_node: Runnable[Any, Any] | Callable[..., Any],
+        *,
+        config: RepeatGuardConfig | None = None,
+        messages_key: str = "messages",
+        is_user_prompt: Callable[[HumanMessage], bool] | None = None,
+        delivery: Delivery = "human_message",
+        **options: Any,
+    ) -> None:
+        """Check the settings and what is wrapped."""
+        self._guard = HistoryGuard(
+            type(self).__name__,
+            config=config,
+            options=options,
+            messages_key=messages_key,
+            is_user_prompt=is_user_prompt,
+            delivery=delivery,
+        )
+        self._inner = _runnable(tools_node)
+        tools = getattr(tools_node, "tools_by_name", {})
+        self._return_direct = {name for name, tool in tools.items() if tool.return_direct}
+
+    @property
+    def config(self) -> RepeatGuardConfig:
+        """The settings in force."""
+        return self._guard.config
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002  the name is Runnable's
+        """Run the wrapped node and return its result, with the reminder if one is due."""
+        return self._finish(input, self._inner.invoke(input, config, **kwargs))
+
+    async def ainvoke(
+        self,
+        input: Any,  # noqa: A002  the name is Runnable's
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> Any:
+        """Do as `invoke` does, asynchronously."""
+        return self._finish(input, await self._inner.ainvoke(input, config, **kwargs))
+
+    def __iter__(self) -> NoReturn:
+        """Refuse to be a list of tools, which is what prebuilt agents would take this for.
+
+        Raises:
+            RepeatGuardSetupError: Always.
+        """
+        msg = (
+            "A RepeatGuardNode is a node of a graph, not a list of tools. For create_react_agent "
+            "pass pre_model_hook=RepeatReminderNode(), for create_agent "
+            "middleware=[RepeatGuardMiddleware()]."
+        )
+        raise RepeatGuardSetupError(msg)
+
+    def _finish(self, state: Any, output: Any) -> Any:
+        reminded = self._guard.failsafe.run(self._reminded, state, output)
+        return output if reminded is None else reminded
+
+    def _reminded(self, state: Any, output: Any) -> Any:
+        key = self._guard.messages_key
+        before = get_messages(state, key)
+        if is_single_call(state):
+            self._guard.failsafe.warn_once(
+                "send",
+                "got a single tool call from a Send fan-out and passes it through: no reminder "
+                "can stand between parallel results. Put a RepeatReminderNode between the tools "
+                "and the model, or use pre_model_hook or RepeatGuardMiddleware.",
+            )
+            return output
+        if before is None:
+            return output
+        carried = self._guard.read_channel(get_key(state, CHANNEL)) if has_channel(state) else None
+        verdict = self._guard.judge(messages_after(before, output, key), carried)
+        update: dict[str, Any] = {}
+        if carried is not None and verdict.carried != carried:
+            update[CHANNEL] = verdict.carried.to_dict()
+        if verdict.due and not self._is_last_word(verdict, output):
+            if self._guard.delivery == "tool_message":
+                output = self._remind_in_output(output, verdict)
+            else:
+                update[key] = [reminder_message(verdict.due, verdict.message_id)]
+        return extend(output, update, key, is_list_state=isinstance(state, list))
+
+    def _is_last_word(self, verdict: Verdict, output: Any) -> bool:
+        """Tell whether no model of this graph will read the results of the step."""
+        if leaves_graph(output):
+            return True
+        names = {answer.name for answer in verdict.step.answers} if verdict.step else set()
+        return not self._return_direct.isdisjoint(names)
+
+    def _remind_in_output(self, output: Any, verdict: Verdict) -> Any:
+        if verdict.step is None:
+            return output
+        answer = verdict.step.answers[0]
+        new = remind_in_tool_message(answer, verdict.due)
+        return replace_message(output, answer, new, self._guard.messages_key)
+
+
+def _runnable(tools_node: object) -> Runnable[Any, Any]:
+    if isinstance(tools_node, RepeatGuardNode | RepeatReminderNode):
+        msg = f"One guard per agent: this {type(tools_node).__name__} guards already."
+        raise RepeatGuardSetupError(msg)
+    if isinstance(tools_node, BaseTool | list | tuple):
+        msg = (
+            f"Cannot wrap a {type(tools_node).__name__}: it is no node. "
+            "Wrap the node that runs the tools: RepeatGuardNode(ToolNode([...]))."
+        )
+        raise RepeatGuardSetupError(msg)
+    if isinstance(tools_node, Runnable):
+        return tools_node
+    if not callable(tools_node):
+        msg = (
+            f"Cannot wrap a {type(tools_node).__name__}: tools_node must be a ToolNode, a "
+            "runnable, or a function that takes the state."
+        )
+        raise RepeatGuardSetupError(msg)
+    _check_signature(tools_node)
+    return RunnableLambda(tools_node)
+
+
+def _check_signature(function: Callable[..., Any]) -> None:
+    _, *others = inspect.signature(function).parameters.values() or (None,)
+    for parameter in others:
+        if parameter.name in _INJECTED:
+            msg = (
+                f"Cannot wrap a function that wants {parameter.name!r}: LangGraph fills that only "
+                "for the node itself. Take the state (and config) alone, and call "
+                "langgraph.runtime.get_runtime() inside."
+            )
+            raise RepeatGuardSetupError(msg)

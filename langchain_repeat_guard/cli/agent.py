@@ -1,7 +1,7 @@
 """The agent that the demo runs: a model and its tools in a plain LangGraph graph."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import Runnable
@@ -42,10 +42,10 @@ def build_agent(
     def call_model(state: MessagesState) -> dict[str, Any]:
         return {"messages": [model.invoke(state["messages"])]}
 
-    def after_model(state: MessagesState) -> Literal["tools", "__end__"]:
+    def after_model(state: MessagesState) -> str:
         return "tools" if getattr(state["messages"][-1], "tool_calls", None) else END
 
-    def after_tools(state: MessagesState) -> Literal["model", "__end__"]:
+    def after_tools(state: MessagesState) -> str:
         asked = sum(isinstance(message, AIMessage) for message in state["messages"])
         return "model" if asked < max_model_calls else END
 
@@ -53,7 +53,7 @@ def build_agent(
     graph.add_node("model", call_model)
     graph.add_node("tools", RepeatGuardNode(tool_node, config=guard) if guard else tool_node)
     graph.add_edge(START, "model")
-    graph.add_conditional_edges("model", after_model)
-    graph.add_conditional_edges("tools", after_tools)
+    graph.add_conditional_edges("model", after_model, ["tools", END])
+    graph.add_conditional_edges("tools", after_tools, ["model", END])
     agent = graph.compile(checkpointer=checkpointer)
     return agent.with_config(recursion_limit=max_model_calls * STEPS_PER_MODEL_CALL + 1)

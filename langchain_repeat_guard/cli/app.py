@@ -1,4 +1,5 @@
 """The commands and their flags. Whatever is slow to import is imported inside a command."""
+# ruff: noqa: PLC0415  LangGraph takes seconds to load, and --help needs none of it
 
 import json
 import sys
@@ -142,7 +143,8 @@ def _compare(
     try:
         chat_model = live.make_model(model, base_url)
     except live.ModelSetupError as error:
-        raise _failure(f"cannot use {model}: {error}", USAGE) from error
+        _say(f"cannot use {model}: {error}")
+        raise typer.Exit(USAGE) from error
     runs = []
     with _run_errors():
         for with_guard, name in ((False, "guard off"), (True, "guard on")):
@@ -163,14 +165,13 @@ def _run_errors() -> Iterator[None]:
     except ModuleNotFoundError:
         raise
     except Exception as error:
-        raise _failure(f"the run failed: {type(error).__name__}: {error}", RUN_FAILED) from error
+        _say(f"the run failed: {type(error).__name__}: {error}")
+        raise typer.Exit(RUN_FAILED) from error
 
 
-def _failure(message: str, code: int) -> typer.Exit:
-    """Print `message` in one line of stderr, and return the exit to raise."""
-    line = shorten(message, _LONGEST_ERROR, placeholder=" ...")
-    typer.echo(f"repeat-guard: {line}", err=True)
-    return typer.Exit(code)
+def _say(message: str) -> None:
+    """Print `message` in one line of stderr."""
+    typer.echo(f"repeat-guard: {shorten(message, _LONGEST_ERROR, placeholder=' ...')}", err=True)
 
 
 def _print_json(document: dict[str, Any]) -> None:

@@ -23,6 +23,7 @@ class ModelSetupError(Exception):
 @tool
 def lookup_order(order_id: str) -> str:
     """Look up an order by its number."""
+    del order_id  # no order is ever found
     return UNHELPFUL_RESULT
 
 
@@ -32,12 +33,13 @@ def make_model(name: str, base_url: str | None) -> BaseChatModel:
     Raises:
         ModelSetupError: The provider's package or key is missing, or the name is unknown.
     """
-    options = {"base_url": base_url} if base_url else {}
+    options: dict[str, Any] = {"base_url": base_url} if base_url else {}
     try:
-        return init_chat_model(name, **options)
+        model: BaseChatModel = init_chat_model(model=name, **options)
     except Exception as error:
         # Each provider has its own exception for a missing key.
         raise ModelSetupError(str(error)) from error
+    return model
 
 
 def run_live(

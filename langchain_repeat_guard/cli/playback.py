@@ -11,6 +11,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool, InjectedToolCallId, StructuredTool
 from pydantic import BaseModel
+from typing_extensions import override
 
 END_OF_RECORDING = "(the recording ends here)"
 """What the recorded model says once it has played everything."""
@@ -78,12 +79,14 @@ class RecordedModel(BaseChatModel):
     def _llm_type(self) -> str:
         return "recorded"
 
+    @override
     def bind_tools(
         self, tools: Sequence[Any], *, tool_choice: str | None = None, **kwargs: Any
     ) -> Runnable[LanguageModelInput, AIMessage]:
         """Return the model as it is: what it calls is in the recording."""
         return self
 
+    @override
     def _generate(
         self,
         messages: list[BaseMessage],

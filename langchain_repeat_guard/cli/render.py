@@ -28,6 +28,7 @@ _PLAYED_BACK = (
     "the reminders are what its model received."
 )
 
+_HEADINGS = ("step", "the model calls", "the tool answers", "in a row")
 _TRY_LIVE = "See how a live model reacts: repeat-guard demo --model provider:name"
 
 
@@ -42,7 +43,9 @@ def print_introduction(console: Console, run: RecordedRun) -> None:
     console.print()
     _print_paragraph(console, f"Task: {run.task}")
     console.print()
-    console.print(_row(console, "step", "the model calls", "the tool answers", "in a row", "bold"))
+    console.print(
+        _row(console, "step", "the model calls", "the tool answers", "in a row", style="bold")
+    )
 
 
 def print_step(console: Console, step: StepRecord) -> None:
@@ -102,11 +105,11 @@ def waiting(what: str) -> AbstractContextManager[Any]:
 
 
 def shown(text: str) -> str:
-    """Return `text` in one line, with everything that a terminal might obey made visible.
+    r"""Return `text` in one line, with everything that a terminal might obey made visible.
 
     Example:
-        >>> shown("two\\nlines, \\x1b[31mred")
-        'two lines, \\\\x1b[31mred'
+        >>> shown("two\nlines, \x1b[31mred")
+        'two lines, \\x1b[31mred'
     """
     return "".join(map(_visible, " ".join(text.split())))
 
@@ -151,8 +154,8 @@ def _row(
     call: str,
     result: str,
     count: str,
-    style: str = "",
     *,
+    style: str = "",
     count_style: str = "",
 ) -> ConsoleRenderable:
     """Return one line of the steps. All lines have the same widths, so that columns stand."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from typing_extensions import override
 
 from langchain_repeat_guard.core.chain import Chain, observe
 from langchain_repeat_guard.core.config import RepeatGuardConfig
@@ -72,6 +73,7 @@ class ReceivedRequests(BaseCallbackHandler):
         """Start with no requests."""
         self.requests: list[list[BaseMessage]] = []
 
+    @override
     def on_chat_model_start(
         self, serialized: dict[str, Any], messages: list[list[BaseMessage]], **kwargs: Any
     ) -> None:
@@ -97,7 +99,7 @@ class Transcript:
         news = request[self._read :]
         self._read = len(request)
         results = {
-            message.tool_call_id: message.text
+            message.tool_call_id: str(message.text)
             for message in news
             if isinstance(message, ToolMessage)
         }
@@ -126,4 +128,4 @@ def _reminder(message: BaseMessage) -> SeenReminder | None:
     if not is_reminder(message):
         return None
     details = message.additional_kwargs.get("lc_data", {}).get("reminders", [])
-    return SeenReminder(message.text, details)
+    return SeenReminder(str(message.text), details)

@@ -63,6 +63,8 @@ def run_live(
     )
     prompt: Any = {"messages": [HumanMessage(TASK)]}
     messages = agent.invoke(prompt, {"callbacks": [received]})["messages"]
+    if is_reminder(messages[-1]):
+        messages = messages[:-1]  # the bound came first: no model has read it
     steps = steps_of([*received.requests, messages], config)
     counts = [call.count or 0 for step in steps for call in step.calls]
     return LiveRun(

@@ -115,12 +115,14 @@ def replaying_tools(run: RecordedRun) -> list[BaseTool]:
     return [_replaying_tool(name, results) for name in names]
 
 
-class _AnyArguments(BaseModel, extra="allow"):
+class _AnyArguments(BaseModel, extra="ignore"):
+    """Takes the recorded arguments, whatever their names, and hands on none of them."""
+
     tool_call_id: Annotated[str, InjectedToolCallId]
 
 
 def _replaying_tool(name: str, results: dict[str, str]) -> BaseTool:
-    def replay(tool_call_id: str, **_: Any) -> str:
+    def replay(tool_call_id: str) -> str:
         return results[tool_call_id]
 
     return StructuredTool(

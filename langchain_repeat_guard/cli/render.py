@@ -43,9 +43,7 @@ def print_introduction(console: Console, run: RecordedRun) -> None:
     console.print()
     _print_paragraph(console, f"Task: {run.task}")
     console.print()
-    console.print(
-        _row(console, "step", "the model calls", "the tool answers", "in a row", style="bold")
-    )
+    console.print(_row(console, *_HEADINGS, style="bold"))
 
 
 def print_step(console: Console, step: StepRecord) -> None:
@@ -54,7 +52,7 @@ def print_step(console: Console, step: StepRecord) -> None:
         number = "" if place else str(step.step)
         console.print(_call_row(console, number, call))
     if step.reminder:
-        console.print(_reminder(console, step.step, step.reminder))
+        console.print(_reminder(console, step.reminder))
 
 
 def print_conclusion(
@@ -172,16 +170,16 @@ def _row(
     return table
 
 
-def _reminder(console: Console, step: int, reminder: SeenReminder) -> ConsoleRenderable:
+def _reminder(console: Console, reminder: SeenReminder) -> ConsoleRenderable:
     text = Text("\n".join(map(shown, reminder.text.splitlines())))
     panel = Panel(
         text,
-        title=f"reminder in front of step {step + 1}",
+        title="reminder in front of the next call",
         title_align="left",
         border_style="yellow",
         width=_width(console) - _INDENT,
     )
-    return Padding(panel, (0, 0, 0, _INDENT))
+    return Padding(panel, (0, 0, 0, _INDENT), expand=False)
 
 
 def _print_paragraph(console: Console, text: str) -> None:

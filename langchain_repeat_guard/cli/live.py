@@ -69,6 +69,7 @@ def run_live(
     counts = [call.count or 0 for step in steps for call in step.calls]
     return LiveRun(
         steps=steps,
+        model_calls=len(received.requests),
         calls=len(counts),
         longest_repeat=max(counts, default=0),
         reminders=sum(map(is_reminder, received.requests[-1])),

@@ -87,12 +87,13 @@ def print_comparison(console: Console, model: str, task: str, runs: Sequence[Liv
     _print_paragraph(console, f"Task: {task}")
     _print_paragraph(console, "Its only tool always returns the same unhelpful result.")
     console.print()
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for heading in ("", "guard off", "guard on"):
         table.add_column(heading, overflow="fold")
     for label, *cells in _comparison(runs):
         table.add_row(Text(label), *map(Text, cells))
     console.print(table)
+    console.print()
     _print_paragraph(console, "One run of each: models vary, so repeat it before you conclude.")
 
 
@@ -128,14 +129,18 @@ def short_call(tool: str, arguments: Mapping[str, Any]) -> str:
 
 def _comparison(runs: Sequence[LiveRun]) -> Iterator[list[str]]:
     yield ["tool calls", *(str(run.calls) for run in runs)]
-    yield ["most identical calls in a row", *(str(run.longest_repeat) for run in runs)]
-    yield ["reminders received", *(str(run.reminders) for run in runs)]
-    yield ["ended by itself", *("yes" if run.ended_by_itself else "no" for run in runs)]
+    yield ["identical in a row", *(str(run.longest_repeat) for run in runs)]
+    yield ["reminders read", *(str(run.reminders) for run in runs)]
+    yield ["ended by itself", *map(_ending, runs)]
     yield ["final answer", *(_answer(run) for run in runs)]
 
 
+def _ending(run: LiveRun) -> str:
+    return "yes" if run.ended_by_itself else f"no, stopped after {run.model_calls} model calls"
+
+
 def _answer(run: LiveRun) -> str:
-    answer = shown(run.final_answer)
+    answer = shown(run.final_answer) or "none"
     return answer if len(answer) <= _LONGEST_ANSWER else f"{answer[:_LONGEST_ANSWER]}…"
 
 

@@ -49,6 +49,9 @@ class LiveRun:
     """What a live model did in one run."""
 
     steps: Sequence[StepRecord]
+    model_calls: int
+    """How often the model was asked."""
+
     calls: int
     """Tool calls made."""
 

@@ -51,6 +51,7 @@ def test_guard_off_runs_into_the_bound_and_guard_on_ends(stack: ExitStack) -> No
     server = stack.enter_context(chat_server(loops_until_reminded))
     found = compare(server, "--max-steps", "6")
     assert outcome(found["guard_off"]) == {
+        "model_calls": 6,
         "calls": 6,
         "longest_repeat": 6,
         "reminders": 0,
@@ -58,6 +59,7 @@ def test_guard_off_runs_into_the_bound_and_guard_on_ends(stack: ExitStack) -> No
         "final_answer": "",
     }
     assert outcome(found["guard_on"]) == {
+        "model_calls": 4,
         "calls": 3,
         "longest_repeat": 3,
         "reminders": 1,
@@ -108,6 +110,7 @@ def test_parallel_and_unknown_calls_count(stack: ExitStack) -> None:
     server = stack.enter_context(chat_server(lambda _: calls("no_such_tool", times=2)))
     found = compare(server, "--max-steps", "3")
     assert outcome(found["guard_on"]) == {
+        "model_calls": 3,
         "calls": 6,
         "longest_repeat": 6,
         "reminders": 1,
@@ -135,7 +138,33 @@ def test_comparison_reads_as_a_table(stack: ExitStack) -> None:
         f"Task: {TASK}",
         "Its only tool always returns the same unhelpful result.",
         "",
+        "                     guard off                         guard on",
+        "─" * 100,
+        "tool calls           6                                 3",
+        "identical in a row   6                                 3",
+        "reminders read       0                                 1",
+        "ended by itself      no, stopped after 6 model calls   yes",
+        f"final answer         none{' ' * 30}The order database is busy; I could not find",
+        "                                                       out.",
+        "",
+        "One run of each: models vary, so repeat it before you conclude.",
     ]
+
+
+def test_terminal_obeys_nothing_that_a_model_says(stack: ExitStack) -> None:
+    """Control sequences in an answer are shown, not sent to the terminal."""
+    server = stack.enter_context(chat_server(lambda _: says("\x1b[2Jgone[bold]\x07")))
+    result = repeat_guard(*MODEL, "--base-url", server.url)
+    assert "\\x1b[2Jgone[bold]\\x07" in result.stdout
+    assert "\x1b" not in result.stdout
+
+
+def test_long_answer_is_cut(stack: ExitStack) -> None:
+    """A model that writes an essay does not push the comparison off the screen."""
+    server = stack.enter_context(chat_server(lambda _: says("x" * 601)))
+    result = repeat_guard(*MODEL, "--base-url", server.url)
+    assert result.stdout.count("x") == 2 * 600
+    assert result.stdout.count("…") == 2
 
 
 def test_refused_request_ends_the_command_with_exit_code_1(stack: ExitStack) -> None:

@@ -152,7 +152,7 @@ def test_other_missing_modules_are_not_blamed_on_the_extra() -> None:
 def test_help_does_not_load_langgraph() -> None:
     """Help and version are there at once: what is slow to import waits for a run."""
     code = (
-        "import sys; from langchain_repeat_guard.cli import main; import langchain_repeat_guard.cli.app;"
+        "import sys; import langchain_repeat_guard.cli.app;"
         "print([name for name in sys.modules if name in ('langchain_core', 'langgraph')])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)  # noqa: S603
@@ -164,3 +164,10 @@ def test_installed_command_shows_help() -> None:
     done = installed_repeat_guard("--help")
     assert done.returncode == 0
     assert b"demo" in done.stdout
+
+
+def test_module_runs_like_the_script() -> None:
+    """`python -m` is there for machines where scripts are not on the path."""
+    command = [sys.executable, "-m", "langchain_repeat_guard.cli", "--version"]
+    done = subprocess.run(command, capture_output=True, check=True)  # noqa: S603
+    assert done.stdout.decode().split() == ["repeat-guard", version("langchain-repeat-guard")]

@@ -19,8 +19,12 @@ from langchain_repeat_guard.cli.transcript import CallRecord, LiveRun, SeenRemin
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 
 _WIDEST = 120
+_NARROWEST = 30
 _NARROW = 80
 _INDENT = 5
+_GAP = 2
+_NUMBER_WIDTH = 4
+_COUNT_WIDTH = 9
 _LONGEST_ANSWER = 600
 
 _PLAYED_BACK = (
@@ -144,7 +148,7 @@ def _answer(run: LiveRun) -> str:
     return answer if len(answer) <= _LONGEST_ANSWER else f"{answer[:_LONGEST_ANSWER]}…"
 
 
-def _call_row(console: Console, number: str, call: CallRecord) -> ConsoleRenderable:
+def _call_row(console: Console, number: str, call: CallRecord) -> Text:
     count = "untracked" if call.count is None else str(call.count)
     style = "bold yellow" if call.count and call.count > 1 else ""
     asked = short_call(call.tool, call.arguments)
@@ -160,19 +164,27 @@ def _row(
     *,
     style: str = "",
     count_style: str = "",
-) -> ConsoleRenderable:
-    """Return one line of the steps. All lines have the same widths, so that columns stand."""
-    table = Table.grid(padding=(0, 2, 0, 0), expand=True)
-    table.width = _width(console)
-    table.add_column(width=4, justify="right")
-    table.add_column(ratio=3)
-    cells = [Text(number, style), _clipped(call, style)]
-    if console.width >= _NARROW:
-        table.add_column(ratio=2)
-        cells.append(_clipped(result, style or "dim"))
-    table.add_column(width=9, justify="right")
-    table.add_row(*cells, Text(count, style or count_style))
-    return table
+) -> Text:
+    """Return one line of the table of steps.
+
+    Laid out by hand, so that lines can appear one by one, with reminders across all columns.
+    """
+    cells = [Text(number.rjust(_NUMBER_WIDTH), style)]
+    for width, text in zip(_wide_columns(console), (call, result), strict=False):
+        cell = Text(text, style)
+        cell.truncate(width, overflow="ellipsis", pad=True)
+        cells.append(cell)
+    cells.append(Text(count.rjust(_COUNT_WIDTH), style or count_style))
+    return Text(" " * _GAP).join(cells)
+
+
+def _wide_columns(console: Console) -> list[int]:
+    """Return the widths for a call and for its result; a narrow terminal shows the call alone."""
+    rest = _width(console) - _NUMBER_WIDTH - _COUNT_WIDTH - 2 * _GAP
+    if console.width < _NARROW:
+        return [rest]
+    for_results = (rest - _GAP) * 2 // 5
+    return [rest - _GAP - for_results, for_results]
 
 
 def _reminder(console: Console, reminder: SeenReminder) -> ConsoleRenderable:
@@ -192,10 +204,6 @@ def _print_paragraph(console: Console, text: str) -> None:
     console.print(Text(fill(text, _width(console))))
 
 
-def _clipped(text: str, style: str) -> Text:
-    return Text(text, style, no_wrap=True, overflow="ellipsis")
-
-
 def _visible(character: str) -> str:
     if character.isprintable():
         return character
@@ -203,7 +211,7 @@ def _visible(character: str) -> str:
 
 
 def _width(console: Console) -> int:
-    return min(console.width, _WIDEST)
+    return max(_NARROWEST, min(console.width, _WIDEST))
 
 
 def _plural(number: int, noun: str) -> str:

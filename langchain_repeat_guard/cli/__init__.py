@@ -20,6 +20,9 @@ def main() -> None:
             raise
         sys.stderr.write(f"{MissingExtraError('repeat-guard', 'cli')}\n")
         sys.exit(2)
+    except OSError as error:
+        sys.stderr.write(f"repeat-guard: cannot write the output: {error}\n")
+        sys.exit(1)
 
 
 def _is_in_extra(module: str) -> bool:

@@ -2,22 +2,27 @@
 # ruff: noqa: PLC0415  LangGraph takes seconds to load, and --help needs none of it
 
 import json
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
-from textwrap import shorten
 from typing import Annotated, Any
 
 import typer
 
-from langchain_repeat_guard.cli.options import MODEL_CALLS, config_from_flags, live_flags
+from langchain_repeat_guard.cli.options import (
+    MODEL_CALLS,
+    ArgumentsPreviewChars,
+    Exclude,
+    Include,
+    Thresholds,
+    config_from_flags,
+    live_flags,
+)
+from langchain_repeat_guard.cli.text import cut, shown
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 
 RUN_FAILED = 1
 USAGE = 2
-_DEFAULTS = RepeatGuardConfig()
-_THRESHOLDS = ",".join(map(str, _DEFAULTS.thresholds))
 _LONGEST_ERROR = 400
 
 app = typer.Typer(
@@ -51,29 +56,10 @@ def _common(
 @app.command("demo")
 def demo_command(
     *,
-    thresholds: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="N,N,...",
-            help=f"Remind at so many identical calls in a row [default: {_THRESHOLDS}].",
-        ),
-    ] = None,
-    include: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TOOL", help="Track only these tools; * stands for any characters."),
-    ] = None,
-    exclude: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TOOL", help="Do not track these tools; wins over --include."),
-    ] = None,
-    arguments_preview_chars: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N",
-            help="Quote at most so many characters of the arguments "
-            f"[default: {_DEFAULTS.arguments_preview_chars}].",
-        ),
-    ] = None,
+    thresholds: Thresholds = None,
+    include: Include = None,
+    exclude: Exclude = None,
+    arguments_preview_chars: ArgumentsPreviewChars = None,
     model: Annotated[
         str | None,
         typer.Option(
@@ -83,7 +69,11 @@ def demo_command(
     ] = None,
     base_url: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="Where the live model is served, if not at its provider."),
+        typer.Option(
+            metavar="URL",
+            help="Where the live model is served, if not at its provider: openai:NAME reaches any "
+            "server that speaks OpenAI's protocol (OPENAI_API_KEY must be set, to anything).",
+        ),
     ] = None,
     max_steps: Annotated[
         str | None,
@@ -114,24 +104,25 @@ def demo_command(
 
 
 def _play_back(config: RepeatGuardConfig, *, as_json: bool) -> None:
+    from langchain_repeat_guard.cli import render
     from langchain_repeat_guard.cli.demo import play
     from langchain_repeat_guard.cli.playback import load_recording
     from langchain_repeat_guard.cli.report import playback_report
 
     run = load_recording()
+    if as_json:
+        with _run_errors():
+            played = list(play(run, config))
+        _print_json(playback_report(run, config, played))
+        return
+    console = render.make_console()
+    render.print_introduction(console, run)
+    steps = []
     with _run_errors():
-        if as_json:
-            _print_json(playback_report(run, config, list(play(run, config))))
-            return
-        from langchain_repeat_guard.cli import render
-
-        console = render.make_console()
-        render.print_introduction(console, run)
-        steps = []
         for step in play(run, config):
             render.print_step(console, step)
             steps.append(step)
-        render.print_conclusion(console, run, config, steps)
+    render.print_conclusion(console, run, config, steps)
 
 
 def _compare(
@@ -162,8 +153,6 @@ def _run_errors() -> Iterator[None]:
     """Turn whatever a run raises into one line and exit code 1."""
     try:
         yield
-    except ModuleNotFoundError:
-        raise
     except Exception as error:
         _say(f"the run failed: {type(error).__name__}: {error}")
         raise typer.Exit(RUN_FAILED) from error
@@ -171,8 +160,8 @@ def _run_errors() -> Iterator[None]:
 
 def _say(message: str) -> None:
     """Print `message` in one line of stderr."""
-    typer.echo(f"repeat-guard: {shorten(message, _LONGEST_ERROR, placeholder=' ...')}", err=True)
+    typer.echo(f"repeat-guard: {cut(shown(message), _LONGEST_ERROR)}", err=True)
 
 
 def _print_json(document: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(document, indent=2) + "\n")
+    typer.echo(json.dumps(document, indent=2))

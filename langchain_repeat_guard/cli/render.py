@@ -15,6 +15,7 @@ from rich.text import Text
 
 from langchain_repeat_guard.cli.playback import RecordedRun
 from langchain_repeat_guard.cli.report import calls_after_first_reminder
+from langchain_repeat_guard.cli.text import cut, shown
 from langchain_repeat_guard.cli.transcript import CallRecord, LiveRun, SeenReminder, StepRecord
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 
@@ -107,16 +108,6 @@ def waiting(what: str) -> AbstractContextManager[Any]:
     return console.status(Text(what)) if console.is_terminal else nullcontext()
 
 
-def shown(text: str) -> str:
-    r"""Return `text` in one line, with everything that a terminal might obey made visible.
-
-    Example:
-        >>> shown("two\nlines, \x1b[31mred")
-        'two lines, \\x1b[31mred'
-    """
-    return "".join(map(_visible, " ".join(text.split())))
-
-
 def short_call(tool: str, arguments: Mapping[str, Any]) -> str:
     """Return a call as one would write it in Python.
 
@@ -144,8 +135,7 @@ def _ending(run: LiveRun) -> str:
 
 
 def _answer(run: LiveRun) -> str:
-    answer = shown(run.final_answer) or "none"
-    return answer if len(answer) <= _LONGEST_ANSWER else f"{answer[:_LONGEST_ANSWER]}…"
+    return cut(shown(run.final_answer), _LONGEST_ANSWER) or "none"
 
 
 def _call_row(console: Console, number: str, call: CallRecord) -> Text:
@@ -202,12 +192,6 @@ def _reminder(console: Console, reminder: SeenReminder) -> ConsoleRenderable:
 def _print_paragraph(console: Console, text: str) -> None:
     """Print `text` in lines without trailing spaces, which rich would leave."""
     console.print(Text(fill(text, _width(console))))
-
-
-def _visible(character: str) -> str:
-    if character.isprintable():
-        return character
-    return character.encode("unicode_escape").decode()
 
 
 def _width(console: Console) -> int:

@@ -1,5 +1,8 @@
 """Flags, exit codes, colours, and what `repeat-guard` says when something is missing."""
 
+import errno
+import io
+import os
 import subprocess
 import sys
 from importlib.metadata import version
@@ -7,8 +10,15 @@ from importlib.metadata import version
 import pytest
 from helpers.command import installed_repeat_guard, repeat_guard, repeat_guard_without
 
-from langchain_repeat_guard.cli import demo
+from langchain_repeat_guard.cli import demo, main
 from langchain_repeat_guard.errors import MissingExtraError
+
+
+class FullDisk(io.StringIO):
+    """A stdout on which nothing can be written."""
+
+    def write(self, _: str) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 @pytest.mark.parametrize(
@@ -97,13 +107,28 @@ def test_failed_run_ends_in_one_line_and_exit_code_1(monkeypatch: pytest.MonkeyP
     """Whatever the agent raises is told in one line, without a traceback."""
 
     def play(*_: object) -> None:
-        message = "the disk\nis full"
-        raise OSError(message)
+        message = "no such\ntable \x1b[31m" + "x" * 500
+        raise ValueError(message)
 
     monkeypatch.setattr(demo, "play", play)
     result = repeat_guard("demo", "--json")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr == "repeat-guard: the run failed: OSError: the disk is full\n"
+    cut_at_400 = "the run failed: ValueError: no such table \\x1b[31m".ljust(400, "x")
+    assert result.stderr == f"repeat-guard: {cut_at_400}…\n"
+
+
+def test_full_disk_ends_in_one_line_and_exit_code_1(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What cannot be written is told in one line, without a traceback."""
+    monkeypatch.setattr(sys, "argv", ["repeat-guard", "--version"])
+    monkeypatch.setattr(sys, "stdout", FullDisk())
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code == 1
+    assert capsys.readouterr().err == (
+        "repeat-guard: cannot write the output: [Errno 28] No space left on device\n"
+    )
 
 
 def test_output_has_no_colours_where_there_is_no_terminal() -> None:

@@ -60,12 +60,12 @@ def test_shipped_run_is_reminded_after_three_five_and_eight_identical_calls() ->
         (1, "SHOW TABLES", 1, []),
         (2, QUERY, 1, []),
         (3, QUERY, 2, []),
-        (4, QUERY, 3, ["sql × 3"]),
+        (4, QUERY, 3, ["sql \N{MULTIPLICATION SIGN} 3"]),
         (5, QUERY, 4, []),
-        (6, QUERY, 5, ["sql × 5"]),
+        (6, QUERY, 5, ["sql \N{MULTIPLICATION SIGN} 5"]),
         (7, QUERY, 6, []),
         (8, QUERY, 7, []),
-        (9, QUERY, 8, ["sql × 8"]),
+        (9, QUERY, 8, ["sql \N{MULTIPLICATION SIGN} 8"]),
         (10, QUERY, 9, []),
     ]
 
@@ -80,7 +80,7 @@ def test_reminder_carries_text_and_data_of_the_message_that_the_model_received()
                 "count": 3,
                 "threshold": 3,
                 "tool_call_id": "c4",
-                "summary": "sql × 3",
+                "summary": "sql \N{MULTIPLICATION SIGN} 3",
             }
         ],
     }

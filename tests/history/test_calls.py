@@ -94,7 +94,7 @@ def test_malformed_call_stands_in_its_place(raw: dict[str, Any]) -> None:
 def test_malformed_call_of_a_chunk_stands_in_its_place() -> None:
     """A streamed message keeps its chunks, in order."""
     message = AIMessageChunk(
-        "",
+        content="",
         tool_call_chunks=[
             tool_call_chunk(name="a", args='{"n": 1}', id="1", index=0),
             tool_call_chunk(name="bad", args='{"n": 1]', id="2", index=1),

@@ -38,8 +38,7 @@ def messages_after(before: list[Any], output: Any, key: str) -> list[Any]:
     if all(isinstance(message, ToolMessage) for message in added):
         return [*before, *added]
     if any(isinstance(message, Overwrite) for message in added):
-        last = next(one for one in reversed(added) if isinstance(one, Overwrite))
-        return _as_list(last.value)
+        return _unwrapped(next(one for one in added if isinstance(one, Overwrite)))
     if any(isinstance(message, RemoveMessage) for message in added):
         return list(add_messages(before, added))
     return _merged(before, added)
@@ -63,7 +62,8 @@ def replace_message(output: Any, old: BaseMessage, new: BaseMessage, key: str) -
         return [new if _is_same(message, old) else message for message in messages]
 
     def rebuild(part: Any) -> Any:
-        has_it = any(_is_same(message, old) for message in _messages_in(part, key))
+        found = _messages_in(part, key)
+        has_it = any(_is_same(message, old) for one in found for message in _unwrapped(one))
         return _changed_part(part, key, swap) if has_it else part
 
     if isinstance(output, list | tuple):
@@ -176,6 +176,11 @@ def _are_pairs(update: list[Any] | tuple[Any, ...]) -> bool:
         isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str)  # noqa: PLR2004
         for entry in update
     )
+
+
+def _unwrapped(message: Any) -> list[Any]:
+    """Return the messages of an `Overwrite`, or the one message that this is."""
+    return _as_list(message.value) if isinstance(message, Overwrite) else [message]
 
 
 def _as_list(messages: Any) -> list[Any]:

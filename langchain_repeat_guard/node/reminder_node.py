@@ -35,6 +35,9 @@ class RepeatReminderNode(Runnable[Any, Any]):
     its own state channel, so that the chain survives resume, replay, and deleted messages; nothing
     has to be added to the graph's state. Adds one superstep per model call.
 
+    The graph's messages need a reducer that appends, such as `add_messages` or `operator.add`: in
+    a state without one, any node's update replaces the whole list.
+
     Args:
         config: Settings, or single settings by name as `options`.
         messages_key: The state's key for the messages. A state without it is left alone.

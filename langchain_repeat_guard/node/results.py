@@ -49,7 +49,7 @@ def extend(output: Any, update: dict[str, Any], key: str, *, is_list_state: bool
     if not update:
         return output
     if is_list_state:
-        return _extend_list(output, update.get(key, []))
+        return _extend_list(output, update[key])
     if isinstance(output, Command | list | tuple):
         return [*parts_of(output), update]
     return _extend_state({} if output is None else output, update, key)
@@ -139,8 +139,6 @@ def _with_value(state: Any, key: str, value: Any) -> Any:
 
 
 def _extend_list(output: Any, messages: list[Any]) -> Any:
-    if not messages:
-        return output
     parts = _as_list(output)
     if any(isinstance(part, Command) for part in parts):
         return [*parts, messages]

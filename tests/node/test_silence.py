@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from helpers.graphs import GUARDED, Place, Playback
+from helpers.graphs import GUARDED, Place, Playback, answer
 from helpers.models import asks, call, repeats, says
 from helpers.tools import grep, read
 from langchain_core.messages import BaseMessage, HumanMessage
@@ -47,11 +47,12 @@ def told(value: Any) -> Any:
 
 @pytest.mark.parametrize("place", ["around-tools", "around-tools-with-channel"])
 @pytest.mark.parametrize("mode", MODES)
-def test_stream_is_the_same(place: Place, mode: Any) -> None:
+@pytest.mark.parametrize("tools", [ToolNode([grep, read]), answer], ids=["tool-node", "function"])
+def test_stream_is_the_same(place: Place, mode: Any, tools: Any) -> None:
     """In every mode, event for event; a channel that the user has added shows, as any key does."""
     streams = []
     for where in (place, "nowhere"):
-        agent = Playback(where, ToolNode([grep, read]))
+        agent = Playback(where, tools)
         agent.queue(SCRIPT)
         said: Any = {"messages": [HumanMessage("hi", id="h")]}
         streams.append([told(one) for one in agent.app.stream(said, THREAD, stream_mode=mode)])

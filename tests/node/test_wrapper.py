@@ -352,6 +352,19 @@ def test_any_input_reaches_the_wrapped_node(given: Any, caplog: pytest.LogCaptur
     assert caplog.records == []
 
 
+@pytest.mark.parametrize(
+    "container", [list, tuple, lambda one: one[0]], ids=["list", "tuple", "one"]
+)
+def test_messages_of_a_state_without_reducer(container: Any) -> None:
+    """A list, a tuple, or a single message."""
+    calls = [call("grep", GREP, "c0"), call("grep", GREP, "c1")]
+    answers = [ToolMessage("ok", tool_call_id=f"c{number}") for number in range(2)]
+    node = RepeatGuardNode(lambda _: {"messages": answers}, thresholds=(2,))
+    output = node.invoke({"messages": container([asks(*calls, id="m")])})
+    assert output["messages"][:2] == answers
+    assert len(reminders(output["messages"])) == 1
+
+
 def test_guards_at_both_places_remind_once() -> None:
     """A second guard that nobody could see when it was built adds nothing."""
     model = ScriptedModel(script=[*repeats(8, "grep", GREP), says("done")])

@@ -35,8 +35,8 @@ def scalar_text(value: object) -> str | None:
 
 def string_text(value: str) -> str:
     """Return `value` as a JSON string: non-ASCII as it is, lone surrogates escaped."""
-    text = _encode_string(str.__str__(value))
-    return text if _is_encodable(text) else _escape_lone(join_surrogates(text))
+    text = _encode_string(join_surrogates(str.__str__(value)))
+    return text if _is_encodable(text) else _escape_lone(text)
 
 
 def join_surrogates(text: str) -> str:

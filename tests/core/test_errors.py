@@ -11,7 +11,6 @@ from langchain_repeat_guard import (
     RepeatGuardStateError,
 )
 
-
 ERRORS = [
     pytest.param(
         RepeatGuardStateError({"password": "x"}, "a list"),

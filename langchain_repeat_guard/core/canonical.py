@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from langchain_repeat_guard.core.scalars import (
+    MOST_CONTAINERS,
     NotComparableError,
     join_surrogates,
     scalar_text,
@@ -27,7 +28,7 @@ def write(value: object) -> str:
     """Return the canonical text of `value`, at any depth.
 
     Raises:
-        NotComparableError: Some part has no honest text.
+        NotComparableError: Some part has no honest text, or there are too many of them.
         Exception: Whatever an object among the arguments raises when it is looked at.
     """
     out: list[str] = []
@@ -41,6 +42,8 @@ def write(value: object) -> str:
             del is_open[item]
         elif id(item) in is_open:
             out.append(f"cycle({len(is_open) - is_open[id(item)][0]})")
+        elif len(out) > MOST_CONTAINERS:
+            raise NotComparableError
         else:
             is_open[id(item)] = (len(is_open), item)
             todo.append(("leave", id(item)))

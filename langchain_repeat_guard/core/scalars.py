@@ -16,6 +16,9 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
+MOST_CONTAINERS = 300_000
+"""Parts that share parts can multiply without end: a value of more containers is not compared."""
+
 _BYTES_SHOWN = 256
 _DECIMAL_DIGITS_OF_AN_INT = 4_000
 

@@ -2,6 +2,17 @@
 
 Objects are written with sorted keys and lists in their order, as the original plugin does it.
 No `repr` or `str` of a user's class is ever asked: it may raise, lie, or show an address.
+
+What cannot be compared honestly, and what happens to it:
+
+- Objects without a value (plain objects, functions, classes, locks, generators), sets nested
+  deeper than the stack, and more than 300,000 lists and objects: refused, they equal nothing.
+- Dataclasses, models and enums are compared by the name of their type and their fields, so that
+  two classes of one module and name are the same.
+- A subclass of a built-in type is taken for that type; what it adds is not seen.
+- From 1e21 on, an int and a float of the same size are spelt differently, and so differ.
+- An int with more digits than the interpreter prints is spelt in hexadecimal: processes that share
+  a chain have to share that limit.
 """
 
 import dataclasses

@@ -99,17 +99,17 @@ def _has_floats(parts: Iterable[Any]) -> bool:
     level = [*parts]
     for _ in range(_DEEPEST):
         level = [part for part in level if type(part) not in JSON_SCALARS]
-        visited += len(level)
         kinds = set(map(type, level))
         if not kinds:
             return has_floats
-        if not kinds <= _PLAIN or visited > MOST_CONTAINERS:
-            break
         has_floats = has_floats or float in kinds
         dicts = [part for part in level if type(part) is dict] if dict in kinds else []
+        lists = [part for part in level if type(part) in _LISTS]
+        visited += len(dicts) + len(lists)
+        if not kinds <= _PLAIN or visited > MOST_CONTAINERS:
+            break
         if not _STRING.issuperset(map(type, chain.from_iterable(dicts))):
             break
-        lists = [part for part in level if type(part) in _LISTS]
         level = [*chain.from_iterable(lists), *chain.from_iterable(map(dict.values, dicts))]
     raise NotComparableError
 

@@ -151,6 +151,7 @@ EQUAL: dict[str, tuple[object, object]] = {
         [[{n: 1.0 * n}] for n in range(50)],
     ),
     "many-parts-beyond-json": ([{n} for n in range(50)], [{1.0 * n} for n in range(50)]),
+    "more-floats-than-containers-are-allowed": ([0.5] * 300_001, (0.5,) * 300_001),
     "many-deep-parts": ([nested(500, 1, list)] * 50, [nested(500, 1.0, list)] * 50),
     "mixed-keys": ({1: "a", "1": "b", None: "c"}, {None: "c", "1": "b", 1: "a"}),
     "tuple-keys": ({(1, "a"): 1}, {(1, "a"): 1}),

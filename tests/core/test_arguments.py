@@ -526,7 +526,6 @@ def doubled(times: int, innermost: object) -> object:
         pytest.param(doubled(90, []), id="few-parts"),
         pytest.param([doubled(90, [])] * 20, id="many-parts"),
         pytest.param(doubled(90, {1: 1}), id="beyond-json"),
-        pytest.param(doubled(200, 1.5), id="deep"),
     ],
 )
 def test_parts_that_multiply_without_end(value: object) -> None:

@@ -201,6 +201,14 @@ class TestHandOff:
         node = RepeatGuardNode(lambda _: result, thresholds=(2,))
         assert node.invoke({"messages": [turn]}) is result
 
+    def test_messages_for_the_parent_do_not_count_here(self) -> None:
+        """They answer the call in the parent's state, not in this one."""
+        turn = asks(call("grep", GREP, "c"))
+        update = {"messages": [ToolMessage("gone", tool_call_id="c")]}
+        result = [Command(graph=Command.PARENT, goto="other", update=update)]
+        node = RepeatGuardNode(lambda _: result)
+        assert node.invoke({"messages": [turn], "repeat_guard": {}}) is result
+
 
 class TestControlFlow:
     """Interrupts and exceptions pass through."""

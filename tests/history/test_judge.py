@@ -326,6 +326,13 @@ class TestCarried:
         agent.messages = agent.messages[:1]
         assert agent.take(step(3, GREP)) == ["grep x 3"]
 
+    def test_earlier_prompt_that_was_kept_does_not_reset(self) -> None:
+        """A trimmer may keep the first prompt of a thread, and delete all prompts behind it."""
+        agent = self.agent(step(1, GREP))
+        agent.take([prompt("again", "h2")], step(2, GREP), step(3, GREP))
+        agent.messages = agent.messages[:1]
+        assert agent.take(step(4, GREP)) == ["grep x 3"]
+
     def test_known_prompt_as_last_message_does_not_reset(self) -> None:
         """A node before the model sees it before the first step, and again after a deletion."""
         agent = self.agent(step(1, GREP), step(2, GREP))

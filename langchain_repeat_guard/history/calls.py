@@ -34,13 +34,16 @@ def calls_of(message: AIMessage) -> Sequence[IssuedCall]:
     """
     malformed = message.invalid_tool_calls
     if not malformed:
-        return [
-            issued_call(call["name"], call["args"], call.get("id")) for call in message.tool_calls
-        ]
+        return well_formed_calls_of(message)
     together: list[Any] = [*message.tool_calls, *malformed]
     calls = [issued_call(call["name"], call["args"], call.get("id")) for call in together]
     places = {call_id: place for place, call_id in enumerate(_raw_order(message))}
     return sorted(calls, key=lambda call: places.get(call.id, len(places)))
+
+
+def well_formed_calls_of(message: AIMessage) -> Sequence[IssuedCall]:
+    """Return the calls of `message` that a tools node runs."""
+    return [issued_call(call["name"], call["args"], call.get("id")) for call in message.tool_calls]
 
 
 def all_answered(calls: Sequence[IssuedCall], answers: Sequence[ToolMessage]) -> bool:

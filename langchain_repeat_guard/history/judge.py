@@ -20,7 +20,7 @@ from langchain_repeat_guard.history.steps import (
 )
 
 Past = Iterator[Step | Prompt | Closing]
-_TrackedCall = tuple[IssuedCall, tuple[str, str]]
+_TrackedCall = tuple[int, IssuedCall, tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,7 @@ def judge(
     *,
     config: RepeatGuardConfig,
     is_user_prompt: IsUserPrompt = was_written_by_user,
+    repairs_malformed: bool = False,
 ) -> Verdict:
     """Say which reminders are due behind the last of `messages`.
 
@@ -56,9 +57,11 @@ def judge(
             chain is then read from the messages alone.
         config: What to track and when to remind.
         is_user_prompt: Tells a user's prompt from other human messages.
+        repairs_malformed: Whether the host answers malformed calls on the way to the model, so that
+            a step is complete without those answers.
     """
     memory = carried or Carried()
-    past = read_back(messages, is_user_prompt)
+    past = read_back(messages, is_user_prompt, repairs_malformed=repairs_malformed)
     may_remind = True
     for item in past:
         if isinstance(item, Step):
@@ -89,15 +92,19 @@ def _count(
     chain: Chain, calls: Sequence[_TrackedCall], config: RepeatGuardConfig
 ) -> tuple[Chain, Sequence[DueReminder]]:
     due: list[DueReminder] = []
-    for call, key_and_text in calls:
+    for index, call, key_and_text in calls:
         chain, reminder = count_call(chain, call.name, key_and_text, config=config)
         if reminder:
-            due.append(DueReminder(reminder, call.id))
+            due.append(DueReminder(reminder, call.id, index))
     return chain, due
 
 
 def _tracked(calls: Sequence[IssuedCall], config: RepeatGuardConfig) -> list[_TrackedCall]:
-    return [(call, fingerprint(call.name, call.args)) for call in calls if config.tracks(call.name)]
+    return [
+        (index, call, fingerprint(call.name, call.args))
+        for index, call in enumerate(calls)
+        if config.tracks(call.name)
+    ]
 
 
 def _advance(carried: Carried, step: Step, chain: Chain) -> Carried:
@@ -146,7 +153,7 @@ def _as_counted(step: Step, memory: Carried, config: RepeatGuardConfig) -> Carri
                 return memory
             # Later steps were taken out of the history. Only their keys were kept: read this one's.
             calls = _tracked(step.calls, config)
-            return memory.back_to(place, calls[-1][1][0] if calls else "")
+            return memory.back_to(place, calls[-1][2][0] if calls else "")
     return None
 
 
@@ -172,7 +179,7 @@ def _read_chain(
     """
     if not calls:
         return memory
-    first, (key, _) = calls[0]
+    _, first, (key, _) = calls[0]
     count = 0
     seen = {step.token}
     for item in past:

@@ -12,7 +12,12 @@ from langchain_core.messages import (
     convert_to_messages,
 )
 
-from langchain_repeat_guard.history.calls import IssuedCall, all_answered, calls_of
+from langchain_repeat_guard.history.calls import (
+    IssuedCall,
+    all_answered,
+    calls_of,
+    well_formed_calls_of,
+)
 from langchain_repeat_guard.history.delivery import carries_reminder, is_reminder
 
 IsUserPrompt = Callable[[HumanMessage], bool]
@@ -32,6 +37,9 @@ class Step:
     answers: Sequence[ToolMessage]
     """Newest first."""
 
+    awaited: Sequence[IssuedCall]
+    """The calls without whose answers the step is not complete."""
+
     @property
     def token(self) -> str:
         """What tells this step from others: the message's id, or its position without one."""
@@ -39,8 +47,8 @@ class Step:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every call has its answer."""
-        return all_answered(self.calls, self.answers)
+        """Whether every call that awaits one has its answer."""
+        return all_answered(self.awaited, self.answers)
 
     @property
     def is_reminded(self) -> bool:
@@ -72,21 +80,26 @@ def was_written_by_user(message: HumanMessage) -> bool:
 
 
 def read_back(
-    messages: Sequence[Any], is_user_prompt: IsUserPrompt
+    messages: Sequence[Any], is_user_prompt: IsUserPrompt, *, repairs_malformed: bool = False
 ) -> Iterator[Step | Prompt | Closing]:
     """Yield what `messages` hold of an agent's steps, newest first, as far as the caller reads.
 
     Tool messages belong to the nearest AIMessage with tool calls before them. Messages that are
-    neither steps nor prompts (system, summaries, other notes) are passed over.
+    neither steps nor prompts (system, summaries, other notes) are passed over. Where the host
+    repairs malformed calls, a step awaits the answers of its well-formed calls only.
     """
     answers: list[ToolMessage] = []
     for index in range(len(messages) - 1, -1, -1):
-        message = _as_message(messages[index])
+        message = as_message(messages[index])
         if isinstance(message, ToolMessage):
             answers.append(message)
         elif isinstance(message, AIMessage):
             if message.tool_calls or message.invalid_tool_calls:
-                yield Step(message.id or None, index, calls_of(message), answers)
+                calls = calls_of(message)
+                awaited = calls
+                if repairs_malformed and message.tool_calls and message.invalid_tool_calls:
+                    awaited = well_formed_calls_of(message)
+                yield Step(message.id or None, index, calls, answers, awaited)
                 answers = []
             else:
                 yield _CLOSING
@@ -97,7 +110,7 @@ def read_back(
                 yield Prompt(message.id or "")
 
 
-def _as_message(message: Any) -> BaseMessage:
+def as_message(message: Any) -> BaseMessage:
     """Return a message of a state without `add_messages`, which may hold dicts and tuples."""
     if isinstance(message, BaseMessage):
         return message

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.messages import AIMessage, ToolMessage, convert_to_messages
 
 from langchain_repeat_guard.history.delivery import (
     Delivery,
@@ -12,7 +12,6 @@ from langchain_repeat_guard.history.delivery import (
     reminder_message,
 )
 from langchain_repeat_guard.history.marks import MarkedStep, due_again
-from langchain_repeat_guard.history.steps import as_message
 
 
 class Addressed(NamedTuple):
@@ -35,7 +34,7 @@ def address(steps: Iterable[MarkedStep], messages: Sequence[Any]) -> dict[str, A
     found = {}
     for step in steps:
         source = _source(step.token, messages, places)
-        message = None if source is None else as_message(source)
+        message = None if source is None else convert_to_messages([source])[0]
         if isinstance(message, AIMessage) and (due := due_again(message, step.marks)):
             found[step.token] = Addressed(source, due)
     return found

@@ -6,8 +6,8 @@ from typing import Any
 
 from langchain_core.messages import (
     AIMessage,
-    BaseMessage,
     HumanMessage,
+    ToolCall,
     ToolMessage,
     convert_to_messages,
 )
@@ -20,6 +20,10 @@ from langchain_repeat_guard.history.calls import (
 )
 from langchain_repeat_guard.history.delivery import carries_reminder, is_reminder
 
+_TOOL = frozenset({"tool", "ToolMessageChunk"})
+_AI = frozenset({"ai", "AIMessageChunk"})
+_HUMAN = frozenset({"human", "HumanMessageChunk"})
+
 IsUserPrompt = Callable[[HumanMessage], bool]
 
 
@@ -27,33 +31,44 @@ IsUserPrompt = Callable[[HumanMessage], bool]
 class Step:
     """A model's message with tool calls, and the tool messages that answer it."""
 
-    message_id: str | None
-    """Id of the AIMessage, if it has one."""
+    message: AIMessage
+    token: str
+    """What tells the step from others: the message's id, or its position where it has none."""
 
-    position: int
-    """Index of the AIMessage in the history."""
-
-    calls: Sequence[IssuedCall]
     answers: Sequence[ToolMessage]
     """Newest first."""
 
-    awaited: Sequence[IssuedCall]
-    """The calls without whose answers the step is not complete."""
+    repairs_malformed: bool = False
+    """Whether the host answers malformed calls before a model sees them."""
 
     @property
-    def token(self) -> str:
-        """What tells this step from others: the message's id, or its position without one."""
-        return self.message_id or f"#{self.position}"
+    def calls(self) -> Sequence[IssuedCall]:
+        """The calls in the order in which the model issued them."""
+        return calls_of(self.message)
 
     @property
     def is_complete(self) -> bool:
-        """Whether every call that awaits one has its answer."""
-        return all_answered(self.awaited, self.answers)
+        """Whether every call has its answer."""
+        return self.answers_all(self.calls)
+
+    def answers_all(self, calls: Sequence[IssuedCall]) -> bool:
+        """Tell whether the step is complete; `calls` are all of its calls."""
+        if self.repairs_malformed and self.message.tool_calls and self.message.invalid_tool_calls:
+            calls = well_formed_calls_of(self.message)
+        return all_answered(calls, self.answers)
 
     @property
     def is_reminded(self) -> bool:
         """Whether a tool message of the step carries a reminder already."""
         return any(map(carries_reminder, self.answers))
+
+    @property
+    def only_call(self) -> ToolCall | None:
+        """The call of a complete step with one call, as most are; None for any other step."""
+        match self.message.tool_calls, self.message.invalid_tool_calls, self.answers:
+            case [call], [], [answer] if call["id"] and call["id"] == answer.tool_call_id:
+                return call
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,33 +100,26 @@ def read_back(
     """Yield what `messages` hold of an agent's steps, newest first, as far as the caller reads.
 
     Tool messages belong to the nearest AIMessage with tool calls before them. Messages that are
-    neither steps nor prompts (system, summaries, other notes) are passed over. Where the host
-    repairs malformed calls, a step awaits the answers of its well-formed calls only.
+    neither steps nor prompts (system, summaries, other notes) are passed over.
     """
     answers: list[ToolMessage] = []
     for index in range(len(messages) - 1, -1, -1):
-        message = as_message(messages[index])
-        if isinstance(message, ToolMessage):
-            answers.append(message)
-        elif isinstance(message, AIMessage):
+        message = messages[index]
+        try:
+            kind = message.type
+        except AttributeError:  # a state without the reducer add_messages: a dict or a tuple
+            message = convert_to_messages([message])[0]
+            kind = message.type
+        if kind in _TOOL:
+            answers += [message]
+        elif kind in _AI:
             if message.tool_calls or message.invalid_tool_calls:
-                calls = calls_of(message)
-                awaited = calls
-                if repairs_malformed and message.tool_calls and message.invalid_tool_calls:
-                    awaited = well_formed_calls_of(message)
-                yield Step(message.id or None, index, calls, answers, awaited)
+                yield Step(message, message.id or f"#{index}", answers, repairs_malformed)
                 answers = []
             else:
                 yield _CLOSING
-        elif isinstance(message, HumanMessage):
+        elif kind in _HUMAN:
             if is_reminder(message):
                 yield _CLOSING
             elif is_user_prompt(message):
                 yield Prompt(message.id or "")
-
-
-def as_message(message: Any) -> BaseMessage:
-    """Return a message of a state without `add_messages`, which may hold dicts and tuples."""
-    if isinstance(message, BaseMessage):
-        return message
-    return convert_to_messages([message])[0]

@@ -19,8 +19,10 @@ def check_order(messages: Sequence[BaseMessage]) -> None:
     for before, after in pairwise(messages):
         if isinstance(after, ToolMessage):
             assert isinstance(before, AIMessage | ToolMessage), "a result stands apart"
-        if is_reminder(after):
+        if is_reminder(after) and not before.additional_kwargs.get("lc_source"):
+            # A summary may have taken the place of the results.
             assert isinstance(before, ToolMessage), "a reminder stands apart from results"
+        assert not (is_reminder(before) and is_reminder(after)), "two reminders in a row"
     open_calls: set[str | None] = set()
     for message in messages:
         if isinstance(message, AIMessage):

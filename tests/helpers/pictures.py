@@ -34,8 +34,13 @@ def growing(whole: str) -> list[str]:
 
 
 def without_reminders(drawn: str) -> str:
-    """Return a picture as it is where no reminder is stored."""
-    return "".join(letter for letter in drawn if letter in "hatn")
+    """Return a picture as it is where no reminder is stored.
+
+    Example:
+        >>> without_reminders("hatataT3atatR5+6")
+        'hatatatatat'
+    """
+    return "".join(letter for letter in drawn.replace("T", "t") if letter in "hatn")
 
 
 def reminder_counts(message: BaseMessage) -> list[int]:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -49,9 +50,7 @@ class Loop:
     def requests(self) -> list[list[str]]:
         """Return the recorded requests. One that was sent again at once is listed once."""
         lines = self.record.read_text().splitlines()
-        return [
-            json.loads(line) for place, line in enumerate(lines) if line != lines[place - 1]
-        ]
+        return [json.loads(line) for line, _ in groupby(lines)]
 
 
 def undisturbed(loop: Loop, saver_of: Callable[[], Any]) -> tuple[list[list[str]], list[str]]:

@@ -52,7 +52,7 @@ def extend(output: Any, update: dict[str, Any], key: str, *, is_list_state: bool
 def _extend_dict(output: dict[str, Any], update: dict[str, Any], key: str) -> dict[str, Any]:
     if key not in update:
         return {**output, **update}
-    return {**output, **update, key: [*_as_list(output.get(key)), *update[key]]}
+    return {**output, **update, key: [*as_list(output.get(key)), *update[key]]}
 
 
 def replace_message(output: Any, old: BaseMessage, new: BaseMessage, key: str) -> Any:
@@ -94,7 +94,7 @@ def _extend_list(output: Any, messages: list[Any]) -> Any:
 
 def _messages_in(part: Any, key: str) -> Iterator[Any]:
     if isinstance(part, dict):
-        yield from _as_list(part.get(key))
+        yield from as_list(part.get(key))
     elif isinstance(part, BaseMessage):
         yield part
     elif isinstance(part, list | tuple):
@@ -102,7 +102,7 @@ def _messages_in(part: Any, key: str) -> Iterator[Any]:
     elif isinstance(part, Command):
         yield from _messages_in_update(part, key)
     elif part is not None:
-        yield from _as_list(get_key(part, key))
+        yield from as_list(get_key(part, key))
 
 
 def _messages_in_update(command: Command[Any], key: str) -> Iterator[Any]:
@@ -112,12 +112,13 @@ def _messages_in_update(command: Command[Any], key: str) -> Iterator[Any]:
     if isinstance(update, list | tuple):
         for name, value in update:
             if name == key:
-                yield from _as_list(value)
+                yield from as_list(value)
     elif update is not None:
-        yield from _as_list(get_key(update, key))
+        yield from as_list(get_key(update, key))
 
 
-def _as_list(messages: Any) -> list[Any]:
+def as_list(messages: Any) -> list[Any]:
+    """Return a list of messages, whichever of the forms a node may return them in."""
     if messages is None:
         return []
     return list(messages) if isinstance(messages, list | tuple) else [messages]

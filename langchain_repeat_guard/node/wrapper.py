@@ -1,11 +1,10 @@
 """The guard around a tools node."""
 
-import inspect
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 from langchain_core.messages import HumanMessage
-from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
+from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.tools import BaseTool
 
 from langchain_repeat_guard.core.config import RepeatGuardConfig
@@ -18,6 +17,7 @@ from langchain_repeat_guard.history.delivery import (
 )
 from langchain_repeat_guard.history.guard import HistoryGuard
 from langchain_repeat_guard.history.judge import Verdict
+from langchain_repeat_guard.node.functions import as_runnable
 from langchain_repeat_guard.node.reminder_node import RepeatReminderNode
 from langchain_repeat_guard.node.results import (
     extend,
@@ -31,8 +31,6 @@ from langchain_repeat_guard.node.state import (
     is_single_call,
     read_channel,
 )
-
-_INJECTED = ("runtime", "store", "writer", "previous")
 
 
 class RepeatGuardNode(Runnable[Any, Any]):
@@ -183,25 +181,4 @@ def _runnable(tools_node: object) -> Runnable[Any, Any]:
             "Wrap the node that runs the tools: RepeatGuardNode(ToolNode([...]))."
         )
         raise RepeatGuardSetupError(msg)
-    if isinstance(tools_node, Runnable):
-        return tools_node
-    if not callable(tools_node):
-        msg = (
-            f"Cannot wrap a {type(tools_node).__name__}: tools_node must be a ToolNode, a "
-            "runnable, or a function that takes the state."
-        )
-        raise RepeatGuardSetupError(msg)
-    _check_signature(tools_node)
-    return RunnableLambda(tools_node)
-
-
-def _check_signature(function: Callable[..., Any]) -> None:
-    _, *others = inspect.signature(function).parameters.values() or (None,)
-    for parameter in others:
-        if parameter.name in _INJECTED:
-            msg = (
-                f"Cannot wrap a function that wants {parameter.name!r}: LangGraph fills that only "
-                "for the node itself. Take the state (and config) alone, and call "
-                "langgraph.runtime.get_runtime() inside."
-            )
-            raise RepeatGuardSetupError(msg)
+    return as_runnable(tools_node, "tools_node must be a ToolNode, a runnable,")

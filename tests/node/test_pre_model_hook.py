@@ -71,13 +71,13 @@ def told(requests: list[list[AnyMessage]]) -> list[list[int]]:
     return [reminder_counts(one[-1]) for one in requests if is_reminder(one[-1])]
 
 
-def test_alone(version, run) -> None:
+def test_alone(version: str, run: Run) -> None:
     """Reminders stand behind the third, fifth and eighth result."""
     requests = requests_of(RepeatReminderNode(), version, run)
     assert pictures(requests) == growing(NINE)
 
 
-def test_parallel_calls(version, run) -> None:
+def test_parallel_calls(version: str, run: Run) -> None:
     """A reminder stands behind all results of a step, also where each call is a task of its own."""
     pair = [asks(call("grep", {"pattern": "x"}), call("grep", {"pattern": "x"})) for _ in range(2)]
     model = ScriptedModel(script=[*pair, says("done")])
@@ -96,7 +96,7 @@ async def with_instructions_async(state: Any) -> dict[str, Any]:
     return with_instructions(state)
 
 
-def test_a_hook_that_writes_llm_input_messages(version, run) -> None:
+def test_a_hook_that_writes_llm_input_messages(version: str, run: Run) -> None:
     """What the hook gives to the model holds the reminder, in the very next request."""
     hook = with_instructions if run is run_sync else with_instructions_async
     requests = requests_of(RepeatReminderNode(hook=hook), version, run)
@@ -121,14 +121,14 @@ def newest(messages: list[AnyMessage]) -> list[AnyMessage]:
     ],
     ids=["request", "state", "runnable"],
 )
-def test_a_hook_that_trims(version, run, hook) -> None:
+def test_a_hook_that_trims(version: str, run: Run, hook: Any) -> None:
     """Neither a trimmed request nor a trimmed state loses a reminder."""
     requests = requests_of(RepeatReminderNode(hook=hook), version, run)
     assert told(requests) == [[3], [5], [8]]
     assert max(map(len, requests)) <= 4
 
 
-def test_tool_message_delivery_with_a_hook(version, run) -> None:
+def test_tool_message_delivery_with_a_hook(version: str, run: Run) -> None:
     """The hook sees the result with the text appended."""
     node = RepeatReminderNode(delivery="tool_message", hook=with_instructions)
     requests = requests_of(node, version, run)
@@ -147,7 +147,7 @@ def with_notes(state: NotesState) -> dict[str, Any]:
     return {"llm_input_messages": [note, *state["messages"]]}
 
 
-def test_a_hook_reads_the_state_that_it_declares(version, run) -> None:
+def test_a_hook_reads_the_state_that_it_declares(version: str, run: Run) -> None:
     """A hook whose parameter is annotated gets that state, as it would alone."""
     model = ScriptedModel(script=[*repeats(3, "grep"), says("done")])
     agent: Any = create_react_agent(
@@ -174,20 +174,20 @@ def of_an_object(state: Seen) -> dict[str, Any]:
     return {"llm_input_messages": [SystemMessage("Be brief."), *state.messages]}
 
 
-def test_a_hook_gets_the_kind_of_state_that_it_declares(version, run) -> None:
+def test_a_hook_gets_the_kind_of_state_that_it_declares(version: str, run: Run) -> None:
     """A hook annotated with a dataclass or pydantic model gets one."""
     requests = requests_of(RepeatReminderNode(hook=of_an_object), version, run)
     assert pictures(requests) == growing(NINE)
 
 
-def test_a_hook_may_return_a_command_or_nothing(version, run) -> None:
+def test_a_hook_may_return_a_command_or_nothing(version: str, run: Run) -> None:
     """Whatever form the hook's update has, the guard's own is applied too."""
     for hook in (lambda state: Command(update=with_instructions(state)), lambda state: None):
         requests = requests_of(RepeatReminderNode(hook=hook), version, run)
         assert pictures(requests) == growing(NINE)
 
 
-def test_a_hook_composed_by_hand(version, run) -> None:
+def test_a_hook_composed_by_hand(version: str, run: Run) -> None:
     """A hook that runs the node itself, and then does its own work, sees the same."""
     node = RepeatReminderNode()
 
@@ -208,7 +208,7 @@ def test_a_hook_composed_by_hand(version, run) -> None:
 
 
 def test_a_hook_that_cannot_run_inside_a_node_is_refused() -> None:
-    """LangGraph gives a runtime to nodes only: a hook that wants one is refused when it is given."""
+    """LangGraph gives a runtime to nodes only: a hook that wants one is refused."""
 
     def hook(state: Any, runtime: Runtime) -> dict[str, Any]:
         return {}
@@ -219,7 +219,7 @@ def test_a_hook_that_cannot_run_inside_a_node_is_refused() -> None:
         RepeatReminderNode(hook="trim")  # type: ignore[arg-type]
 
 
-def test_errors_of_the_hook_pass_through(version, run) -> None:
+def test_errors_of_the_hook_pass_through(version: str, run: Run) -> None:
     """The guard hides no fault of the user's own code."""
 
     def hook(_: Any) -> dict[str, Any]:

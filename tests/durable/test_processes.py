@@ -58,8 +58,9 @@ def test_two_workers_alternating_on_one_thread(
     job = Job(loop, store, tmp_path / "log")
     pipes = [processes.Pipe() for _ in range(2)]
     workers = [processes.Process(target=serve, args=(job, theirs)) for _, theirs in pipes]
-    for worker in workers:
+    for worker, (_, theirs) in zip(workers, pipes, strict=True):
         worker.start()
+        theirs.close()  # so that a worker that dies ends the test instead of blocking it
     turns = 0
     for ours, _ in cycle(pipes):
         ours.send("next")

@@ -40,6 +40,9 @@ class HistoryGuard:
         if not isinstance(messages_key, str) or not messages_key:
             msg = f"messages_key must be the name of a state key, got {messages_key!r}"
             raise TypeError(msg)
+        if messages_key == CHANNEL:
+            msg = f"messages_key must not be {CHANNEL!r}: that key holds the guard's chain itself"
+            raise ValueError(msg)
         if is_user_prompt is not None and not callable(is_user_prompt):
             msg = f"is_user_prompt must be a function of a message, got {is_user_prompt!r}"
             raise TypeError(msg)

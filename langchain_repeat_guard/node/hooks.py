@@ -15,7 +15,9 @@ Hook = Callable[..., Any]
 
 def state_schema_of(hook: object) -> type[Any] | None:
     """Return the state that `hook` declares to read, by LangGraph's rule: its first annotation."""
-    function = hook if inspect.isroutine(hook) else type(hook).__call__
+    if not callable(hook):
+        return None
+    function: Any = hook if inspect.isroutine(hook) else type(hook).__call__
     names = [name for name in inspect.signature(function).parameters if name != "self"]
     schema = get_type_hints(function).get(names[0]) if names else None
     return schema if isinstance(schema, type) and get_type_hints(schema) else None

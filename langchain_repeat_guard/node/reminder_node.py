@@ -12,13 +12,13 @@ from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.history.carried import CHANNEL
 from langchain_repeat_guard.history.delivery import Delivery
 from langchain_repeat_guard.history.guard import HistoryGuard
-from langchain_repeat_guard.node.functions import as_runnable
 from langchain_repeat_guard.node.hooks import (
     Hook,
     join_updates,
     state_for_hook,
     state_schema_of,
 )
+from langchain_repeat_guard.node.inner import as_hook
 from langchain_repeat_guard.node.state import get_key, get_messages
 
 
@@ -36,6 +36,9 @@ class RepeatReminderNode(Runnable[Any, Any]):
     Stands between tools and model, or is the `pre_model_hook` of `create_react_agent`. It brings
     its own state channel, so that the chain survives resume, replay, and deleted messages; nothing
     has to be added to the graph's state. Adds one superstep per model call.
+
+    The graph's messages need a reducer that appends, such as `add_messages` or `operator.add`: in
+    a state without one, any node's update replaces the whole list.
 
     Args:
         config: Settings, or single settings by name as `options`.
@@ -63,10 +66,11 @@ class RepeatReminderNode(Runnable[Any, Any]):
         >>> _ = graph.add_node("remind", node)
     """
 
-    def __new__(cls, *, messages_key: str = "messages", hook: Hook | None = None, **_: Any) -> Self:
+    def __new__(cls, *, messages_key: object = "messages", hook: object = None, **_: Any) -> Self:
         """Choose the class whose `__call__` names the state: LangGraph reads the schema there."""
-        schema: Any = state_schema_of(hook) if hook else None
-        if cls is RepeatReminderNode and (schema or messages_key != "messages"):
+        schema: Any = state_schema_of(hook)
+        is_key = isinstance(messages_key, str) and messages_key != CHANNEL
+        if cls is RepeatReminderNode and is_key and (schema or messages_key != "messages"):
             cls = cast("type[Self]", _class_for(messages_key, schema))  # noqa: PLW0642
         return super().__new__(cls)
 
@@ -89,8 +93,8 @@ class RepeatReminderNode(Runnable[Any, Any]):
             is_user_prompt=is_user_prompt,
             delivery=delivery,
         )
-        self._hook = as_runnable(hook, "hook must be a runnable") if hook else None
-        self._hook_schema = state_schema_of(hook) if hook else None
+        self._hook = None if hook is None else as_hook(hook)
+        self._hook_schema = state_schema_of(hook)
 
     @property
     def config(self) -> RepeatGuardConfig:

@@ -13,13 +13,16 @@ from langchain_repeat_guard.node.results import as_list, parts_of
 Hook = Callable[..., Any]
 
 
-def state_schema_of(hook: object) -> type[Any] | None:
+def state_schema_of(hook: Any) -> type[Any] | None:
     """Return the state that `hook` declares to read, by LangGraph's rule: its first annotation."""
     if not callable(hook):
         return None
-    function: Any = hook if inspect.isroutine(hook) else type(hook).__call__
-    names = [name for name in inspect.signature(function).parameters if name != "self"]
-    schema = get_type_hints(function).get(names[0]) if names else None
+    function = hook if inspect.isroutine(hook) else type(hook).__call__
+    try:
+        names = [name for name in inspect.signature(function).parameters if name != "self"]
+        schema = get_type_hints(function).get(names[0]) if names else None
+    except (NameError, TypeError, ValueError):  # a builtin, or a name that only its author knows
+        return None
     return schema if isinstance(schema, type) and get_type_hints(schema) else None
 
 

@@ -50,8 +50,9 @@ class RepeatReminderNode(Runnable[Any, Any]):
             graph's messages need the reducer `add_messages` for it.
         hook: Another `pre_model_hook`, which then runs in this node, behind the guard. It reads the
             state with the reminder already in it, and what it returns is joined to the guard's
-            update, `llm_input_messages` included. It gets the state that its first parameter is
-            annotated with; without annotation, the messages alone.
+            update, `llm_input_messages` included.
+        state_schema: The state that `hook` reads. By default, what its first parameter is annotated
+            with; without annotation, the messages alone.
         options: Fields of `RepeatGuardConfig`.
 
     Raises:
@@ -66,9 +67,16 @@ class RepeatReminderNode(Runnable[Any, Any]):
         >>> _ = graph.add_node("remind", node)
     """
 
-    def __new__(cls, *, messages_key: object = "messages", hook: object = None, **_: Any) -> Self:
+    def __new__(
+        cls,
+        *,
+        messages_key: object = "messages",
+        hook: object = None,
+        state_schema: Any = None,
+        **_: Any,
+    ) -> Self:
         """Choose the class whose `__call__` names the state: LangGraph reads the schema there."""
-        schema: Any = state_schema_of(hook)
+        schema: Any = state_schema or state_schema_of(hook)
         is_key = isinstance(messages_key, str) and messages_key != CHANNEL
         if cls is RepeatReminderNode and is_key and (schema or messages_key != "messages"):
             cls = cast("type[Self]", _class_for(messages_key, schema))  # noqa: PLW0642
@@ -82,6 +90,7 @@ class RepeatReminderNode(Runnable[Any, Any]):
         is_user_prompt: Callable[[HumanMessage], bool] | None = None,
         delivery: Delivery = "human_message",
         hook: Hook | None = None,
+        state_schema: type[Any] | None = None,
         **options: Any,
     ) -> None:
         """Check the settings."""
@@ -94,7 +103,7 @@ class RepeatReminderNode(Runnable[Any, Any]):
             delivery=delivery,
         )
         self._hook = None if hook is None else as_hook(hook)
-        self._hook_schema = state_schema_of(hook)
+        self._hook_schema = state_schema or state_schema_of(hook)
 
     @property
     def config(self) -> RepeatGuardConfig:

@@ -147,13 +147,23 @@ def with_notes(state: NotesState) -> dict[str, Any]:
     return {"llm_input_messages": [note, *state["messages"]]}
 
 
-def test_a_hook_reads_the_state_that_it_declares(version: str, run: Run) -> None:
-    """A hook whose parameter is annotated gets that state, as it would alone."""
+@pytest.mark.parametrize(
+    "node",
+    [
+        RepeatReminderNode(hook=with_notes),
+        RepeatReminderNode(hook=RunnableLambda(with_notes), state_schema=NotesState),
+    ],
+    ids=["annotated", "named"],
+)
+def test_a_hook_reads_the_state_that_it_declares(
+    version: str, run: Run, node: RepeatReminderNode
+) -> None:
+    """A hook gets the state of its annotation, or the one that is named for it."""
     model = ScriptedModel(script=[*repeats(3, "grep"), says("done")])
     agent: Any = create_react_agent(
         model,
         [grep],
-        pre_model_hook=RepeatReminderNode(hook=with_notes),
+        pre_model_hook=node,
         version=version,
         state_schema=NotesState,
     )

@@ -11,6 +11,7 @@ from helpers.modes import Run
 from helpers.pictures import growing, reminder_counts
 from langchain.agents import AgentState
 from langchain.agents.middleware import (
+    AgentMiddleware,
     ClearToolUsesEdit,
     ContextEditingMiddleware,
     SummarizationMiddleware,
@@ -26,7 +27,7 @@ from langchain_core.messages import (
 )
 from langgraph.graph.message import REMOVE_ALL_MESSAGES, add_messages
 
-from langchain_repeat_guard import is_reminder
+from langchain_repeat_guard import TransientRepeatGuardMiddleware, is_reminder
 
 ALL_COUNTS = [[3], [5], [8]]
 
@@ -202,3 +203,55 @@ def test_a_prompt_that_overtakes_a_step(guard: MakeGuard, run: Run) -> None:
     for _ in range(3):
         scene.go_on()
     assert scene.seen[3:] == ["hatatath", "hatatathat", "hatatathatat", "hatatathatatatR3"]
+
+
+def shorten_arguments(messages: list[AnyMessage]) -> list[AnyMessage]:
+    """Do as deepagents does with old calls: replace arguments by a stub, under the same id."""
+    return [
+        message.model_copy(
+            update={"tool_calls": [{**one, "args": {"cut": True}} for one in message.tool_calls]}
+        )
+        if isinstance(message, AIMessage)
+        else message
+        for message in messages
+    ]
+
+
+class ArgumentCutter(AgentMiddleware[Any, Any, Any]):
+    """Shortens the arguments of all calls in requests."""
+
+    def wrap_model_call(self, request: Any, handler: Any) -> Any:
+        """Shorten."""
+        return handler(request.override(messages=shorten_arguments(request.messages)))
+
+    async def awrap_model_call(self, request: Any, handler: Any) -> Any:
+        """Shorten."""
+        return await handler(request.override(messages=shorten_arguments(request.messages)))
+
+
+def test_reminders_quote_the_state(guard: MakeGuard, run: Run) -> None:
+    """What other code has shortened in the request is counted and quoted as the model wrote it."""
+    scene = make_scene(
+        guard(thresholds=(2, 3)), run, nine(), arrange=lambda one: [ArgumentCutter(), one]
+    )
+    scene.prompt()
+    assert scene.model.requests[2][-2].content == "nothing found for x"
+    assert '- arguments: {"pattern":"x"}\n' in str(scene.model.requests[3][-1].content)
+    assert '- arguments: {"pattern":"x"}\n' in str(scene.model.requests[-1][8].content)
+
+
+def test_the_channel_forgets_reminders_of_deleted_steps(run: Run) -> None:
+    """A summary that deletes a reminded step takes its mark out of the channel."""
+    summary = SummarizationMiddleware(
+        ScriptedModel(script=lambda _: says("a summary")),
+        trigger=("messages", 8),
+        keep=("messages", 2),
+    )
+    scene = make_scene(
+        TransientRepeatGuardMiddleware(), run, nine(), arrange=lambda one: [summary, one]
+    )
+    scene.prompt()
+    present = {message.id for message in scene.messages}
+    marked = [token for token, _ in scene.state["repeat_guard"]["reminded"]]
+    assert len(marked) == 1
+    assert set(marked) <= present

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from typing import Any
 
 from langchain_repeat_guard.core import canonical
 
@@ -26,6 +27,36 @@ def fingerprint(name: str, arguments: object) -> tuple[str, str]:
         return _digest(name, text), text
     except Exception:  # noqa: BLE001  any object may be among arguments, and raise anything
         return "", ""
+
+
+class SameArguments:
+    """Tells which arguments of a tool are identical to the given ones, one after another."""
+
+    def __init__(self, name: str, arguments: object, key: str) -> None:
+        """Remember a call, with its key, to compare the arguments of others of that name with."""
+        self._name = name
+        self._arguments = arguments
+        self._key = key
+        self._kinds = _kinds_of_scalars(arguments)
+
+    def __contains__(self, others: Any) -> bool:
+        """Tell whether `others` have the same canonical form."""
+        if (
+            self._kinds
+            and type(others) is dict
+            and self._kinds == [*map(type, others), *map(type, others.values())]
+            and self._arguments == others
+        ):
+            return True  # the same scalars in the same order: no need to write them out
+        return bool(self._key) and self._key == fingerprint(self._name, others)[0]
+
+
+def _kinds_of_scalars(arguments: object) -> list[type]:
+    """Return the types of keys and values of a flat JSON object; nothing for anything else."""
+    if type(arguments) is not dict:
+        return []
+    kinds = [*map(type, arguments), *map(type, arguments.values())]
+    return kinds if canonical.JSON_SCALARS.issuperset(kinds) else []
 
 
 def _digest(name: str, arguments: str) -> str:

@@ -22,7 +22,7 @@ from pydantic import BaseModel
 
 from langchain_repeat_guard.core.reminder import join_surrogates
 
-_JSON_SCALARS = frozenset({str, int, bool, type(None)})
+JSON_SCALARS = frozenset({str, int, bool, type(None)})
 _STRING_KEYS = frozenset({str})
 _FLOAT_REPR_IS_ECMASCRIPT_FROM = 1e-4
 _FLOAT_REPR_IS_ECMASCRIPT_UNTIL = 1e16
@@ -52,16 +52,16 @@ def for_json_encoder(value: Any) -> Any:
     if kind is dict:
         if not _STRING_KEYS.issuperset(map(type, value)):
             raise NotComparableError
-        if _JSON_SCALARS.issuperset(map(type, value.values())):
+        if JSON_SCALARS.issuperset(map(type, value.values())):
             return value
         return {key: for_json_encoder(member) for key, member in value.items()}
     if kind is list or kind is tuple:
-        if _JSON_SCALARS.issuperset(map(type, value)):
+        if JSON_SCALARS.issuperset(map(type, value)):
             return value
         return [for_json_encoder(member) for member in value]
     if kind is float:
         return _encodable_float(value)
-    if kind in _JSON_SCALARS:
+    if kind in JSON_SCALARS:
         return value
     raise NotComparableError
 

@@ -85,10 +85,10 @@ def observe(
 
 
 def count_call(
-    chain: Chain, name: str, fingerprint: tuple[str, str], *, config: RepeatGuardConfig
+    chain: Chain, name: str, call: tuple[str, str], *, config: RepeatGuardConfig
 ) -> tuple[Chain, Reminder | None]:
-    """Do as `observe` does, for a tracked call whose fingerprint is known."""
-    key, arguments = fingerprint
+    """Do as `observe` does, for a tracked call whose fingerprint is `call`."""
+    key, arguments = call
     count = chain.count + 1 if key and key == chain.key else 1
     advanced = Chain(key, count)
     if count not in config.thresholds:

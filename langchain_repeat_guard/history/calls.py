@@ -2,12 +2,14 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
-from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 
 
-class IssuedCall(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class IssuedCall:
     """One tool call as the model issued it, whatever became of it."""
 
     name: str
@@ -32,21 +34,23 @@ def calls_of(message: AIMessage) -> Sequence[IssuedCall]:
     apart from the others; its place is found by the ids in the provider's own form of the message,
     and is the last one where no such form is kept.
     """
-    malformed = message.invalid_tool_calls
-    if not malformed:
-        return [
-            issued_call(call["name"], call["args"], call.get("id")) for call in message.tool_calls
-        ]
-    together: list[Any] = [*message.tool_calls, *malformed]
-    calls = [issued_call(call["name"], call["args"], call.get("id")) for call in together]
+    if not message.invalid_tool_calls:
+        return list(map(_from_message, message.tool_calls))
+    together: list[Any] = [*message.tool_calls, *message.invalid_tool_calls]
+    calls = list(map(_from_message, together))
     places = {call_id: place for place, call_id in enumerate(_raw_order(message))}
     return sorted(calls, key=lambda call: places.get(call.id, len(places)))
 
 
+def _from_message(call: ToolCall) -> IssuedCall:
+    return issued_call(call["name"], call["args"], call.get("id"))
+
+
 def all_answered(calls: Sequence[IssuedCall], answers: Sequence[ToolMessage]) -> bool:
     """Tell whether each call has a tool message of its own. A call without id takes any spare."""
-    if len(calls) == len(answers) == 1 and calls[0].id == answers[0].tool_call_id:
-        return True  # the usual case, without the bookkeeping
+    match calls, answers:
+        case [call], [answer] if call.id == answer.tool_call_id:
+            return True  # the usual case, without the bookkeeping
     spare = Counter(answer.tool_call_id or "" for answer in answers)
     needed = Counter(call.id for call in calls)
     without_id = needed.pop("", 0)

@@ -1,13 +1,13 @@
 """The one function that turns messages and a carried chain into the reminders due now."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from langchain_repeat_guard.core.arguments import fingerprint
+from langchain_repeat_guard.core.arguments import SameArguments, fingerprint
 from langchain_repeat_guard.core.chain import Chain, count_call
 from langchain_repeat_guard.core.config import RepeatGuardConfig
-from langchain_repeat_guard.history.calls import IssuedCall
+from langchain_repeat_guard.history.calls import IssuedCall, all_answered
 from langchain_repeat_guard.history.carried import Carried
 from langchain_repeat_guard.history.delivery import DueReminder
 from langchain_repeat_guard.history.steps import (
@@ -19,8 +19,8 @@ from langchain_repeat_guard.history.steps import (
     was_written_by_user,
 )
 
-Past = Iterator[Step | Prompt | Closing]
 _TrackedCall = tuple[IssuedCall, tuple[str, str]]
+Past = Iterator[Step | Prompt | Closing]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Verdict:
     @property
     def message_id(self) -> str | None:
         """Id of the newest step's AIMessage, if it has one."""
-        return self.step.message_id if self.step else None
+        return self.step.message.id or None if self.step else None
 
 
 def judge(
@@ -61,18 +61,19 @@ def judge(
     past = read_back(messages, is_user_prompt)
     may_remind = True
     for item in past:
-        if isinstance(item, Step):
-            if not item.is_complete:
-                return Verdict(memory)
+        if type(item) is Step:
             if (known := _as_counted(item, memory, config)) is not None:
                 return Verdict(known, (), item)
-            calls = _tracked(item.calls, config)
+            issued = item.calls
+            if not all_answered(issued, item.answers):
+                return Verdict(memory)
+            calls = _tracked(issued, config)
             before = _before(item, calls, past, memory, config)
             chain, due = _count(before.chain, calls, config)
             if not may_remind or item.is_reminded:
                 due = ()
             return Verdict(_advance(before, item, chain), due, item)
-        if isinstance(item, Prompt):
+        if type(item) is Prompt:
             return Verdict(_after_prompt(item, memory))
         may_remind = False
     return Verdict(memory)
@@ -85,6 +86,10 @@ def observe_calls(
     return _count(chain, _tracked(calls, config), config)
 
 
+def _tracked(calls: Sequence[IssuedCall], config: RepeatGuardConfig) -> Sequence[_TrackedCall]:
+    return [(call, fingerprint(call.name, call.args)) for call in calls if config.tracks(call.name)]
+
+
 def _count(
     chain: Chain, calls: Sequence[_TrackedCall], config: RepeatGuardConfig
 ) -> tuple[Chain, Sequence[DueReminder]]:
@@ -94,10 +99,6 @@ def _count(
         if reminder:
             due.append(DueReminder(reminder, call.id))
     return chain, due
-
-
-def _tracked(calls: Sequence[IssuedCall], config: RepeatGuardConfig) -> list[_TrackedCall]:
-    return [(call, fingerprint(call.name, call.args)) for call in calls if config.tracks(call.name)]
 
 
 def _advance(carried: Carried, step: Step, chain: Chain) -> Carried:
@@ -118,13 +119,13 @@ def _before(
     base = memory
     unseen: list[Step] = []
     for item in past:
-        if isinstance(item, Prompt):
+        if type(item) is Prompt:
             if _is_known(item, memory):
                 unseen = []
             else:
                 base = _after_prompt(item, memory)
             break
-        if isinstance(item, Step):
+        if type(item) is Step:
             if (known := _as_counted(item, memory, config)) is not None:
                 base = known
                 break
@@ -140,13 +141,13 @@ def _before(
 
 def _as_counted(step: Step, memory: Carried, config: RepeatGuardConfig) -> Carried | None:
     """Return what was carried after `step`, or None if it was not counted."""
-    for place in range(len(memory.counted) - 1, -1, -1):
-        if memory.counted[place][0] == step.token:
-            if place == len(memory.counted) - 1:
+    for place, (token, _) in enumerate(memory.counted):
+        if token == step.token:
+            if memory.counted[-1][0] == token:
                 return memory
             # Later steps were taken out of the history. Only their keys were kept: read this one's.
-            calls = _tracked(step.calls, config)
-            return memory.back_to(place, calls[-1][1][0] if calls else "")
+            calls = _tracked(step.calls, config)[-1:]
+            return memory.back_to(place, calls[0][1][0] if calls else "")
     return None
 
 
@@ -173,30 +174,39 @@ def _read_chain(
     if not calls:
         return memory
     first, (key, _) = calls[0]
+    same = SameArguments(first.name, first.args, key)
+    enough = config.last_threshold
     count = 0
     seen = {step.token}
     for item in past:
-        if isinstance(item, Prompt):
+        if type(item) is Prompt:
             memory = Carried(prompt=item.message_id)
             break
-        if not isinstance(item, Step) or item.token in seen or not item.is_complete:
+        if type(item) is not Step or item.token in seen:
             continue
-        seen.add(item.token)
-        repeats, is_broken = _repeats(item.calls, first.name, key, config)
+        seen |= {item.token}
+        only = item.only_call
+        if only is not None and only["name"] == first.name:
+            is_broken = only["args"] not in same
+            repeats = 0 if is_broken else 1
+        else:
+            repeats, is_broken = _repeats(first.name, same, item, config)
         count += repeats
-        if is_broken or count >= config.last_threshold:
+        if is_broken or count >= enough:
             break
-    return replace(memory, chain=Chain(key, count)) if count else memory
+    if not count:
+        return memory
+    return Carried(Chain(key, count), (), memory.prompt)
 
 
 def _repeats(
-    calls: Sequence[IssuedCall], name: str, key: str, config: RepeatGuardConfig
+    name: str, same: SameArguments, step: Step, config: RepeatGuardConfig
 ) -> tuple[int, bool]:
-    """Count the calls at the end of `calls` that have `key`; tell whether another one broke off."""
+    """Count the identical calls at the end of `step`; tell whether another call breaks off."""
     count = 0
-    for call in reversed(calls):
+    for call in reversed(step.calls if step.is_complete else ()):
         if config.tracks(call.name):
-            if call.name != name or not key or fingerprint(name, call.args)[0] != key:
+            if call.name != name or call.args not in same:
                 return count, True
             count += 1
     return count, False

@@ -6,14 +6,18 @@ from typing import Any
 
 from langchain_core.messages import (
     AIMessage,
-    BaseMessage,
     HumanMessage,
+    ToolCall,
     ToolMessage,
     convert_to_messages,
 )
 
 from langchain_repeat_guard.history.calls import IssuedCall, all_answered, calls_of
 from langchain_repeat_guard.history.delivery import carries_reminder, is_reminder
+
+_TOOL = frozenset({"tool", "ToolMessageChunk"})
+_AI = frozenset({"ai", "AIMessageChunk"})
+_HUMAN = frozenset({"human", "HumanMessageChunk"})
 
 IsUserPrompt = Callable[[HumanMessage], bool]
 
@@ -22,20 +26,17 @@ IsUserPrompt = Callable[[HumanMessage], bool]
 class Step:
     """A model's message with tool calls, and the tool messages that answer it."""
 
-    message_id: str | None
-    """Id of the AIMessage, if it has one."""
+    message: AIMessage
+    token: str
+    """What tells the step from others: the message's id, or its position where it has none."""
 
-    position: int
-    """Index of the AIMessage in the history."""
-
-    calls: Sequence[IssuedCall]
     answers: Sequence[ToolMessage]
     """Newest first."""
 
     @property
-    def token(self) -> str:
-        """What tells this step from others: the message's id, or its position without one."""
-        return self.message_id or f"#{self.position}"
+    def calls(self) -> Sequence[IssuedCall]:
+        """The calls in the order in which the model issued them."""
+        return calls_of(self.message)
 
     @property
     def is_complete(self) -> bool:
@@ -46,6 +47,14 @@ class Step:
     def is_reminded(self) -> bool:
         """Whether a tool message of the step carries a reminder already."""
         return any(map(carries_reminder, self.answers))
+
+    @property
+    def only_call(self) -> ToolCall | None:
+        """The call of a complete step with one call, as most are; None for any other step."""
+        match self.message.tool_calls, self.message.invalid_tool_calls, self.answers:
+            case [call], [], [answer] if call["id"] and call["id"] == answer.tool_call_id:
+                return call
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,24 +90,22 @@ def read_back(
     """
     answers: list[ToolMessage] = []
     for index in range(len(messages) - 1, -1, -1):
-        message = _as_message(messages[index])
-        if isinstance(message, ToolMessage):
-            answers.append(message)
-        elif isinstance(message, AIMessage):
+        message = messages[index]
+        try:
+            kind = message.type
+        except AttributeError:  # a state without the reducer add_messages: a dict or a tuple
+            message = convert_to_messages([message])[0]
+            kind = message.type
+        if kind in _TOOL:
+            answers += [message]
+        elif kind in _AI:
             if message.tool_calls or message.invalid_tool_calls:
-                yield Step(message.id or None, index, calls_of(message), answers)
+                yield Step(message, message.id or f"#{index}", answers)
                 answers = []
             else:
                 yield _CLOSING
-        elif isinstance(message, HumanMessage):
+        elif kind in _HUMAN:
             if is_reminder(message):
                 yield _CLOSING
             elif is_user_prompt(message):
                 yield Prompt(message.id or "")
-
-
-def _as_message(message: Any) -> BaseMessage:
-    """Return a message of a state without `add_messages`, which may hold dicts and tuples."""
-    if isinstance(message, BaseMessage):
-        return message
-    return convert_to_messages([message])[0]

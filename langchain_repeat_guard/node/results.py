@@ -93,7 +93,9 @@ def _extend_list(output: Any, messages: list[Any]) -> Any:
 
 
 def _messages_in(part: Any, key: str) -> Iterator[Any]:
-    if isinstance(part, BaseMessage):
+    if isinstance(part, dict):
+        yield from _as_list(part.get(key))
+    elif isinstance(part, BaseMessage):
         yield part
     elif isinstance(part, list | tuple):
         yield from part

@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from langchain_repeat_guard.history.carried import CHANNEL
 
-_MISSING = object()
+NO_CHANNEL = object()
 
 
 def _newest(_: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
@@ -41,17 +41,17 @@ def get_key(state: object, key: str, default: object = None) -> Any:
 
 def get_messages(state: object, key: str) -> list[Any] | None:
     """Return the messages of a state, or None where it holds none."""
-    if isinstance(state, list):
-        return state
-    messages = get_key(state, key)
+    messages = state if isinstance(state, list) else get_key(state, key)
+    if isinstance(messages, list):
+        return messages
     if isinstance(messages, BaseMessage):
         return [messages]
-    return list(messages) if isinstance(messages, list | tuple) else None
+    return list(messages) if isinstance(messages, tuple) else None
 
 
-def has_channel(state: object) -> bool:
-    """Tell whether the graph's state has a place for the chain."""
-    return not isinstance(state, list) and get_key(state, CHANNEL, _MISSING) is not _MISSING
+def read_channel(state: object) -> Any:
+    """Return the chain in the graph's state, `NO_CHANNEL` where that has no place for one."""
+    return get_key(state, CHANNEL, NO_CHANNEL)
 
 
 def is_single_call(state: object) -> bool:

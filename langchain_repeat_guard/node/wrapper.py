@@ -26,10 +26,10 @@ from langchain_repeat_guard.node.results import (
     replace_message,
 )
 from langchain_repeat_guard.node.state import (
-    get_key,
+    NO_CHANNEL,
     get_messages,
-    has_channel,
     is_single_call,
+    read_channel,
 )
 
 _INJECTED = ("runtime", "store", "writer", "previous")
@@ -132,17 +132,12 @@ class RepeatGuardNode(Runnable[Any, Any]):
     def _reminded(self, state: Any, output: Any) -> Any:
         key = self._guard.messages_key
         before = get_messages(state, key)
-        if is_single_call(state):
-            self._guard.failsafe.warn_once(
-                "send",
-                "got a single tool call from a Send fan-out and passes it through: no reminder "
-                "can stand between parallel results. Put a RepeatReminderNode between the tools "
-                "and the model, or use pre_model_hook or RepeatGuardMiddleware.",
-            )
+        is_list_state = before is state
+        if before is None or (is_list_state and is_single_call(state)):
+            self._explain_silence(state)
             return output
-        if before is None:
-            return output
-        carried = self._guard.read_channel(get_key(state, CHANNEL)) if has_channel(state) else None
+        stored = NO_CHANNEL if is_list_state else read_channel(state)
+        carried = None if stored is NO_CHANNEL else self._guard.read_channel(stored)
         verdict = self._guard.judge(messages_after(before, output, key), carried)
         update: dict[str, Any] = {}
         if carried is not None and verdict.carried != carried:
@@ -152,7 +147,16 @@ class RepeatGuardNode(Runnable[Any, Any]):
                 output = self._remind_in_output(output, verdict)
             else:
                 update[key] = [reminder_message(verdict.due, verdict.message_id)]
-        return extend(output, update, key, is_list_state=isinstance(state, list))
+        return extend(output, update, key, is_list_state=is_list_state)
+
+    def _explain_silence(self, state: Any) -> None:
+        if is_single_call(state):
+            self._guard.failsafe.warn_once(
+                "send",
+                "got a single tool call from a Send fan-out and passes it through: no reminder "
+                "can stand between parallel results. Put a RepeatReminderNode between the tools "
+                "and the model, or use pre_model_hook or RepeatGuardMiddleware.",
+            )
 
     def _is_last_word(self, verdict: Verdict, output: Any) -> bool:
         """Tell whether no model of this graph will read the results of the step."""

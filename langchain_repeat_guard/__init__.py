@@ -11,24 +11,36 @@ from langchain_repeat_guard.errors import (
     RepeatGuardError,
     RepeatGuardSetupError,
     RepeatGuardStateError,
+    RepeatLimitError,
 )
 
 if TYPE_CHECKING:
+    from langchain_repeat_guard.callback import ReminderRecord as ReminderRecord
+    from langchain_repeat_guard.callback import (
+        RepeatGuardCallbackHandler as RepeatGuardCallbackHandler,
+    )
     from langchain_repeat_guard.history.delivery import is_reminder as is_reminder
+    from langchain_repeat_guard.history.events import REMINDER_EVENT as REMINDER_EVENT
+    from langchain_repeat_guard.history.events import ReminderEvent as ReminderEvent
     from langchain_repeat_guard.node import RepeatGuardNode as RepeatGuardNode
     from langchain_repeat_guard.node import RepeatGuardState as RepeatGuardState
     from langchain_repeat_guard.node import RepeatReminderNode as RepeatReminderNode
 
 __all__ = [
+    "REMINDER_EVENT",
     "Chain",
     "MissingExtraError",
     "Reminder",
+    "ReminderEvent",
+    "ReminderRecord",
+    "RepeatGuardCallbackHandler",
     "RepeatGuardConfig",
     "RepeatGuardError",
     "RepeatGuardNode",
     "RepeatGuardSetupError",
     "RepeatGuardState",
     "RepeatGuardStateError",
+    "RepeatLimitError",
     "RepeatReminderNode",
     "is_reminder",
     "observe",
@@ -36,6 +48,10 @@ __all__ = [
 
 # Loaded on first use: LangChain and LangGraph take seconds to import.
 _ON_FIRST_USE = {
+    "REMINDER_EVENT": "history.events",
+    "ReminderEvent": "history.events",
+    "ReminderRecord": "callback",
+    "RepeatGuardCallbackHandler": "callback",
     "RepeatGuardNode": "node",
     "RepeatGuardState": "node",
     "RepeatReminderNode": "node",

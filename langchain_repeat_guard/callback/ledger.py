@@ -16,11 +16,30 @@ _REMEMBERED_STEPS = 8
 
 
 @dataclass(frozen=True, slots=True)
+class Rules:
+    """What the user has set about counting."""
+
+    config: RepeatGuardConfig
+    limit: int | None = None
+    keeps_arguments: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Due:
-    """A reminder, and the arguments of its call."""
+    """A reminder, and the arguments of its call if the user asked for them."""
 
     reminder: DueReminder
     arguments: Any = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class DueStep:
+    """The reminders of one counted step."""
+
+    message_id: str
+    """Id of the AIMessage; for a call without one, an id made of its run."""
+
+    due: Sequence[Due]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,71 +60,69 @@ class IssuedStep:
     message_id: str
     names: Sequence[str]
     ids: Sequence[str]
-    keys: Sequence[str]
-    """The chain's key after each call."""
-
     outcomes: Sequence[Outcome]
     """Worked out when the step is issued, so that its arguments need not be kept."""
 
     task_id: int | None
-    """The task that issued the step, if a failure of that task takes the step back."""
+    """The running task that has issued the step, and takes it back if it fails."""
 
     node: str | None
     unstarted: set[int]
     unanswered: set[int]
 
+    def is_same(self, message_id: str, ids: Sequence[str]) -> bool:
+        """Tell whether a message is this step's. A copy may have another id, but the same calls."""
+        if message_id and message_id == self.message_id:
+            return True
+        return any(ids) and ids == self.ids
 
-@dataclass(slots=True)
+
+@dataclass(eq=False, slots=True)
 class LooseCall:
-    """A call that no message announced, until it has ended."""
+    """A call that no message announced, until it is counted."""
 
     call: IssuedCall
     source_id: str
+    task_id: int | None = None
     is_over: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class DueStep:
-    """The reminders of one counted step, not reported yet."""
-
-    message_id: str
-    """Id of the AIMessage; for calls without one, an id made of the tool's run."""
-
-    due: Sequence[Due]
 
 
 @dataclass(eq=False, slots=True)
 class Ledger:
     """One agent's chain, and the calls that are on their way into it."""
 
-    config: RepeatGuardConfig
-    limit: int | None = None
+    rules: Rules
     chain: Chain = Chain()
     due: list[DueStep] = field(default_factory=list)
     at_limit: tuple[str, int] | None = None
-    last_node: str | None = None
-    """The node that issued the last counted step."""
+    has_issued: bool = False
+    """Whether a model's message has announced calls: others are then not the model's."""
 
-    last_message_id: str | None = None
-    """The message of the last counted step; None if that step had none."""
-
-    last_ids: Sequence[str] = ()
-    superstep: int = 0
     has_model: bool = False
-    is_interrupted: bool = False
-    is_adopted: bool = False
-    """Whether the run goes on with what an earlier run left, and nothing was compared yet."""
+    """Whether a run of a model was seen."""
 
-    key: tuple[str, str, str] | None = None
-    thread_id: str | None = None
+    superstep: int = 0
+    due_superstep: int = 0
+    last: IssuedStep | None = None
+    """The step counted last."""
+
     taken: tuple[str, Sequence[DueStep]] | None = None
     """What a node took for delivery, and the namespace of its task: a retry gets it again."""
+
+    key: tuple[str, str, str] | None = None
+    """Under what the ledger is parked; None where nothing can resume the agent."""
+
+    is_interrupted: bool = False
+    is_adopted: bool = False
+    """Whether the run goes on with what an earlier one left, and has not called a model yet."""
 
     _steps: list[IssuedStep] = field(default_factory=list)
     _loose: list[LooseCall] = field(default_factory=list)
     _counted: deque[tuple[str, Sequence[str]]] = field(
         default_factory=lambda: deque(maxlen=_REMEMBERED_STEPS)
     )
+    _before: dict[int, Chain] = field(default_factory=dict)
+    """For each running task that has counted something of its own: the chain before it."""
 
     @property
     def has_open_steps(self) -> bool:
@@ -117,55 +134,52 @@ class Ledger:
         """How many loose calls are not counted yet."""
         return len(self._loose)
 
+    @property
+    def issuers(self) -> set[str | None]:
+        """The nodes that have issued the last counted step and the open ones."""
+        return {step.node for step in (self.last, *self._steps) if step}
+
     def issue(
-        self,
-        message_id: str,
-        calls: Sequence[IssuedCall],
-        *,
-        task_id: int | None,
-        node: str | None,
+        self, message_id: str, calls: Sequence[IssuedCall], task_id: int | None, node: str | None
     ) -> None:
-        """Take in a message with calls, once; a later form of the same message replaces it."""
+        """Take in a message with calls, once. A later form of the same message replaces it."""
         if message_id and any(message_id == known for known, _ in self._counted):
             return
         ids = [call.id for call in calls]
-        known = next((step for step in self._steps if _is_same(step, message_id, ids)), None)
+        known = next((step for step in self._steps if step.is_same(message_id, ids)), None)
+        if known and known.message_id == message_id and known.node == node:
+            return
+        if not self.has_issued:
+            self.has_issued = True
+            self.chain, self.due = Chain(), []
+        step = self._issued_step(message_id, calls, ids, task_id, node)
         if known:
-            if known.node == node and known.message_id == message_id:
-                return
             self._steps.remove(known)
-        step = self._step(message_id, calls, ids, task_id, node)
-        if known:
-            step.node, step.task_id = known.node, known.task_id
-            step.unstarted, step.unanswered = known.unstarted, known.unanswered
+            if known.message_id == message_id or known.task_id == task_id is not None:
+                step.node, step.task_id = known.node, known.task_id
+                step.unstarted, step.unanswered = known.unstarted, known.unanswered
         self._steps = [*self._steps[1 - _UNANSWERED_STEPS :], step]
 
-    def start_call(self, name: str, args: object, call_id: str | None) -> tuple[IssuedStep, int] | bool:
-        """Find the issued call that a tool run executes.
+    def start_call(self, name: str, call_id: str | None) -> tuple[IssuedStep, int] | bool:
+        """Find the issued call that a tool's run executes.
 
         Returns:
-            The step and the place of the call in it, True if the call is known and needs nothing
-            more (a retry), False if no message announced it.
+            The step, and the place of the call in it. True if the call was started before, False
+            if no message has announced it.
         """
-        is_known = False
-        key = None
+        is_known = bool(call_id) and any(call_id in ids for _, ids in self._counted)
         for step in reversed(self._steps):
             for place, issued_id in enumerate(step.ids):
-                if call_id:
-                    matches = issued_id == call_id
-                elif step.names[place] == name:
-                    key = key or observe_calls(Chain(), [IssuedCall(name, args, "")], self.config)[0].key
-                    matches = key in ("", step.keys[place])
-                else:
-                    matches = False
-                if matches and place in step.unstarted:
+                if issued_id != call_id if call_id else step.names[place] != name:
+                    continue
+                if place in step.unstarted:
                     step.unstarted.discard(place)
                     return step, place
-                is_known = is_known or matches
-        return is_known or (bool(call_id) and any(call_id in ids for _, ids in self._counted))
+                is_known = True
+        return is_known
 
     def answer(self, call_id: str) -> None:
-        """Note that a tool message answers the call with `call_id`; count its step if that's all."""
+        """Note that a tool message answers the call with `call_id`."""
         for step in reversed(self._steps):
             for place in sorted(step.unanswered):
                 if step.ids[place] == call_id:
@@ -173,17 +187,21 @@ class Ledger:
                     return
 
     def answer_place(self, step: IssuedStep, place: int) -> None:
-        """Note that the call at `place` of `step` is answered; count the step if that's all."""
+        """Note that the call at `place` of `step` is answered; count the step if all are."""
         step.unanswered.discard(place)
         if not step.unanswered and step in self._steps:
             self._count(step)
 
-    def answer_all(self, message_id: str, ids: Sequence[str]) -> None:
-        """Count the step that a model was shown with all its answers."""
-        for step in reversed(self._steps):
-            if _is_same(step, message_id, ids):
-                self._count(step)
-                return
+    def answer_all(self, message_id: str, ids: Sequence[str]) -> bool:
+        """Count the step whose calls are all answered in what a model is shown, if it is open."""
+        step = self.open_step(message_id, ids)
+        if step:
+            self._count(step)
+        return step is not None
+
+    def open_step(self, message_id: str, ids: Sequence[str]) -> IssuedStep | None:
+        """Return the step of a message that waits for answers."""
+        return next((one for one in reversed(self._steps) if one.is_same(message_id, ids)), None)
 
     def add_loose(self, loose: LooseCall) -> None:
         """Take in a call that no message announced."""
@@ -191,69 +209,80 @@ class Ledger:
 
     def drop_loose(self, loose: LooseCall) -> None:
         """Forget a call that was not carried out."""
-        if loose in self._loose:
-            self._loose.remove(loose)
+        self._loose = [one for one in self._loose if one is not loose]
 
-    def count_loose(self, *, all_over: bool = False) -> None:
+    def count_loose(self) -> None:
         """Count loose calls in the order in which they came, up to the first that is not over."""
-        while self._loose and (all_over or self._loose[0].is_over):
+        while self._loose and self._loose[0].is_over:
             loose = self._loose.pop(0)
+            self._remember(loose.task_id)
             outcome = self._outcome(self.chain, [loose.call])
-            self._adopt(outcome, loose.source_id, joins=True)
-            self.last_message_id, self.last_ids = None, ()
+            self._adopt(outcome, loose.source_id)
+            self.at_limit = outcome.at_limit
+            self.last = None
+
+    def count_all_loose(self) -> None:
+        """Count the loose calls as one step: the agent plans the next one."""
+        at_limit = None
+        for loose in self._loose:
+            outcome = self._outcome(self.chain, [loose.call])
+            self._adopt(outcome, loose.source_id)
+            at_limit = outcome.at_limit or at_limit
+        if self._loose:
+            self._loose, self.at_limit = [], at_limit
 
     def start_anew(self) -> None:
         """Forget everything: the user has spoken."""
         self.chain = Chain()
         self.due, self.at_limit, self.taken = [], None, None
         self._steps, self._loose = [], []
+        self._before.clear()
 
-    def take_back(self, task_id: int, before: Chain | None) -> None:
-        """Forget what a failed task has issued, and return to the chain `before` it."""
+    def end_task(self, task_id: int) -> None:
+        """Let what a task has issued stand: the task has ended well."""
+        self._before.pop(task_id, None)
+        for step in self._steps:
+            if step.task_id == task_id:
+                step.task_id = None
+
+    def fail_task(self, task_id: int) -> None:
+        """Take back what a failed task has issued: if it is run again, it does so again."""
         self._steps = [step for step in self._steps if step.task_id != task_id]
+        self._loose = [loose for loose in self._loose if loose.task_id != task_id]
+        before = self._before.pop(task_id, None)
         if before is not None:
             self.chain = before
             self.due, self.at_limit = [], None
 
-    def has_counted(self, message_id: str, ids: Sequence[str]) -> bool:
-        """Tell whether this message is the one counted last."""
-        if self.last_message_id is None:
-            return False
-        if message_id and self.last_message_id:
-            return message_id == self.last_message_id
-        return list(ids) == list(self.last_ids)
-
-    def is_open(self, message_id: str, ids: Sequence[str]) -> bool:
-        """Tell whether this message waits for answers."""
-        return any(_is_same(step, message_id, ids) for step in self._steps)
-
-    def issuers(self) -> set[str | None]:
-        """Return the nodes that have issued steps."""
-        return {self.last_node, *(step.node for step in self._steps)}
-
-    def is_own_loop(self, task_id: int) -> bool:
-        """Tell whether the task has issued a step itself and goes on: code drives its loop."""
-        return any(step.task_id == task_id for step in self._steps)
+    def close(self) -> None:
+        """Forget what cannot go on in another run."""
+        self._loose = []
+        self._before.clear()
+        for step in self._steps:
+            step.task_id = None
 
     def _count(self, step: IssuedStep) -> None:
         # An older step without answers was overtaken, or came from another model: it is dropped.
         self._steps = self._steps[self._steps.index(step) + 1 :]
+        self._remember(step.task_id)
         outcome = next((one for one in step.outcomes if one.before == self.chain), step.outcomes[0])
-        self._adopt(outcome, step.message_id, joins=False)
+        self.due = []
+        self._adopt(outcome, step.message_id)
+        self.at_limit = outcome.at_limit if outcome.after is not outcome.before else self.at_limit
         self._counted.append((step.message_id, step.ids))
-        self.last_node, self.last_message_id, self.last_ids = step.node, step.message_id, step.ids
+        self.last = step
 
-    def _adopt(self, outcome: Outcome, message_id: str, *, joins: bool) -> None:
+    def _remember(self, task_id: int | None) -> None:
+        if task_id is not None:
+            self._before.setdefault(task_id, self.chain)
+
+    def _adopt(self, outcome: Outcome, message_id: str) -> None:
         self.chain = outcome.after
-        if outcome.after is not outcome.before:
-            self.at_limit = outcome.at_limit
-        if not joins:
-            self.due = []
+        self.due_superstep = self.superstep
         if outcome.due:
             self.due.append(DueStep(message_id, outcome.due))
-            self.taken = None
 
-    def _step(
+    def _issued_step(
         self,
         message_id: str,
         calls: Sequence[IssuedCall],
@@ -261,39 +290,32 @@ class Ledger:
         task_id: int | None,
         node: str | None,
     ) -> IssuedStep:
-        first = self._outcome(self.chain, calls)
-        bases = {step.outcomes[-1].after for step in self._steps} - {self.chain} if self._steps else ()
-        outcomes = [first, *(self._outcome(base, calls) for base in bases)]
-        places = range(len(calls))
-        keys = self._keys(calls) if len(calls) > 1 else [first.after.key]
+        bases = [self.chain]
+        for open_step in self._steps:
+            if (after := open_step.outcomes[0].after) not in bases:
+                bases.append(after)
         return IssuedStep(
             message_id,
             [call.name for call in calls],
             ids,
-            keys,
-            outcomes,
+            [self._outcome(base, calls) for base in bases],
             task_id,
             node,
-            set(places),
-            set(places),
+            set(range(len(calls))),
+            set(range(len(calls))),
         )
 
-    def _keys(self, calls: Sequence[IssuedCall]) -> list[str]:
-        return [observe_calls(Chain(), [call], self.config)[0].key for call in calls]
-
     def _outcome(self, before: Chain, calls: Sequence[IssuedCall]) -> Outcome:
-        chain, due = before, []
+        rules = self.rules
+        chain = before
+        due: list[Due] = []
         at_limit = None
         for call in calls:
-            chain, reminders = observe_calls(chain, [call], self.config)
-            due += [Due(reminder, call.args) for reminder in reminders]
-            if self.limit and chain.count >= self.limit and self.config.tracks(call.name):
-                at_limit = (call.name, chain.count)
+            advanced, reminders = observe_calls(chain, (call,), rules.config)
+            if reminders:
+                arguments = call.args if rules.keeps_arguments else None
+                due += [Due(reminder, arguments) for reminder in reminders]
+            if rules.limit and advanced is not chain and advanced.count >= rules.limit:
+                at_limit = (call.name, advanced.count)
+            chain = advanced
         return Outcome(before, chain, due, at_limit)
-
-
-def _is_same(step: IssuedStep, message_id: str, ids: Sequence[str]) -> bool:
-    if message_id and step.message_id == message_id:
-        return True
-    # A node may pass a copy of the model's message on, under an id of its own.
-    return any(ids) and list(step.ids) == list(ids)

@@ -286,13 +286,12 @@ class AgentWatch:
             return report
         top = run.outermost_graph
         ledger.is_interrupted = ledger.is_interrupted or isinstance(error, GraphInterrupt)
-        if ledger.is_interrupted or (error and top is not run):
+        if ledger.is_interrupted:
             ledger.close()
             top.parked[ledger.key] = ledger
-        thread_id = ledger.key[1]
-        if top is run and ledger.is_interrupted and thread_id:
-            left = {key: one for key, one in top.parked.items() if one.is_interrupted}
-            self._parking.put(thread_id, left)
+            thread_id = ledger.key[1]
+            if top is run and thread_id:
+                self._parking.put(thread_id, top.parked)
         return report
 
     def _planning(self, executor: Run) -> Report | None:

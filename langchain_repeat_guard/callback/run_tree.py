@@ -41,7 +41,7 @@ class Run:
     """The account of the agent whose own run this is."""
 
     parked: Parked = field(default_factory=dict)
-    """On the run of an outermost graph: what interrupted or failed agents below it have left."""
+    """On the run of an outermost graph: what interrupted agents below it have left."""
 
     host: "Run | None" = None
     """For a tool's run: the agent that has called it."""

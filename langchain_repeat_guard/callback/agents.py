@@ -23,6 +23,7 @@ from langchain_repeat_guard.history.delivery import is_reminder
 from langchain_repeat_guard.history.steps import Prompt, Step, read_back
 
 _PARKED_THREADS = 1000
+# AgentExecutor runs this tool where a model's text holds no call that it can read.
 _PARSE_ERROR = "_Exception"
 _NOT_CARRIED_OUT = (GraphBubbleUp, CancelledError)
 
@@ -156,7 +157,7 @@ class AgentWatch:
         """Take in the start of a tool: it executes an issued call, or is one that no one issued."""
         with self._lock:
             run = self._runs.start(run_id, parent_run_id, "tool", name)
-            if run is None or run.parent is None:
+            if run is None or run.parent is None or name == _PARSE_ERROR:
                 return
             host = run.host = run.parent.find_host()
             if host is None or host.is_executor:
@@ -203,9 +204,10 @@ class AgentWatch:
             report = None
             if ledger.loose_count and run.calls_over >= ledger.loose_count:
                 report = self._planning(run)
-            # Text that is no call at all keeps its raw form, as a malformed call does.
-            arguments = action.log if action.tool == _PARSE_ERROR else action.tool_input
-            call = issued_call(action.tool, arguments, getattr(action, "tool_call_id", None))
+            if action.tool == _PARSE_ERROR:
+                return report
+            call_id = getattr(action, "tool_call_id", None)
+            call = issued_call(action.tool, action.tool_input, call_id)
             run.calls_announced += 1
             ledger.add_loose(LooseCall(call, f"{run_id}:{run.calls_announced}"))
             return report

@@ -112,8 +112,8 @@ class Run:
 
         A graph is an agent; without one it is the chain that calls the tools.
         """
-        if self.is_executor:
-            return self
+        if executor := self._executor():
+            return executor
         if self.kind == "tool":
             return None
         if self.task:
@@ -122,6 +122,15 @@ class Run:
         while run.name == _WRAPPER and run.parent and run.parent.kind == "chain":
             run = run.parent
         return run
+
+    def _executor(self) -> "Run | None":
+        """Return the `AgentExecutor` that this run belongs to, if any, in the same task or tool."""
+        run: Run | None = self
+        while run and run.kind == "chain" and not run.is_task:
+            if run.is_executor:
+                return run
+            run = run.parent
+        return None
 
 
 class RunTree:

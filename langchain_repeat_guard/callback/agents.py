@@ -333,7 +333,7 @@ class AgentWatch:
     ) -> None:
         calls = calls_of(message)
         # A whole history, such as a subgraph returns, ends in steps that are answered.
-        if not all_answered(calls, answers):
+        if not answers or not all_answered(calls, answers):
             ledger.issue(message.id or "", calls, None, task.node)
 
     def _read_request(self, ledger: Ledger, parent: Run, messages: Sequence[Any]) -> Shown:

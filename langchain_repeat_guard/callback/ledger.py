@@ -143,11 +143,11 @@ class Ledger:
         self, message_id: str, calls: Sequence[IssuedCall], task_id: int | None, node: str | None
     ) -> None:
         """Take in a message with calls, once. A later form of the same message replaces it."""
-        if message_id and any(message_id == known for known, _ in self._counted):
-            return
         ids = [call.id for call in calls]
-        known = next((step for step in self._steps if step.is_same(message_id, ids)), None)
+        known = self.open_step(message_id, ids)
         if known and known.message_id == message_id and known.node == node:
+            return
+        if message_id and self._has_counted(message_id):
             return
         if not self.has_issued:
             self.has_issued = True
@@ -167,7 +167,7 @@ class Ledger:
             The step, and the place of the call in it. True if the call was started before, False
             if no message has announced it.
         """
-        is_known = bool(call_id) and any(call_id in ids for _, ids in self._counted)
+        is_known = False
         for step in reversed(self._steps):
             for place, issued_id in enumerate(step.ids):
                 if issued_id != call_id if call_id else step.names[place] != name:
@@ -176,7 +176,7 @@ class Ledger:
                     step.unstarted.discard(place)
                     return step, place
                 is_known = True
-        return is_known
+        return is_known or bool(call_id and self._has_counted_call(call_id))
 
     def answer(self, call_id: str) -> None:
         """Note that a tool message answers the call with `call_id`."""
@@ -201,7 +201,10 @@ class Ledger:
 
     def open_step(self, message_id: str, ids: Sequence[str]) -> IssuedStep | None:
         """Return the step of a message that waits for answers."""
-        return next((one for one in reversed(self._steps) if one.is_same(message_id, ids)), None)
+        for step in reversed(self._steps):
+            if step.is_same(message_id, ids):
+                return step
+        return None
 
     def add_loose(self, loose: LooseCall) -> None:
         """Take in a call that no message announced."""
@@ -265,12 +268,29 @@ class Ledger:
         # An older step without answers was overtaken, or came from another model: it is dropped.
         self._steps = self._steps[self._steps.index(step) + 1 :]
         self._remember(step.task_id)
-        outcome = next((one for one in step.outcomes if one.before == self.chain), step.outcomes[0])
+        outcome = step.outcomes[0]
+        for other in step.outcomes:
+            if other.before == self.chain:
+                outcome = other
         self.due = []
         self._adopt(outcome, step.message_id)
         self.at_limit = outcome.at_limit if outcome.after is not outcome.before else self.at_limit
         self._counted.append((step.message_id, step.ids))
         self.last = step
+
+    # Plain loops in what follows: generators would cost a call for each of their items.
+
+    def _has_counted(self, message_id: str) -> bool:
+        for known, _ in self._counted:
+            if known == message_id:
+                return True
+        return False
+
+    def _has_counted_call(self, call_id: str) -> bool:
+        for _, ids in self._counted:
+            if call_id in ids:
+                return True
+        return False
 
     def _remember(self, task_id: int | None) -> None:
         if task_id is not None:

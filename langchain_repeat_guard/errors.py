@@ -57,8 +57,9 @@ class RepeatLimitError(RepeatGuardError):
     """An agent made the same call so often that its run was to be ended.
 
     Example:
-        >>> print(RepeatLimitError(tool="grep", count=10, limit=10))
-        'grep' was called 10 times in a row with the same arguments (limit=10). Raise limit, exempt the tool with exclude=('grep',), or leave limit out to have the model reminded only.
+        >>> error = RepeatLimitError(tool="grep", count=10, limit=10)
+        >>> str(error).partition(". ")[0]
+        "'grep' was called 10 times in a row with the same arguments (limit=10)"
     """
 
     def __init__(self, *, tool: str, count: int, limit: int) -> None:

@@ -1,26 +1,26 @@
 """What each event of a run means for the agents in it. Decides what to report; does nothing."""
 
 from asyncio import CancelledError
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from threading import Lock
+from threading import RLock
 from typing import Any
 from uuid import UUID
 
 from langchain_core.agents import AgentAction
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import LLMResult
 from langgraph.errors import GraphBubbleUp, GraphInterrupt
 from langgraph.types import Command
 
+from langchain_repeat_guard.callback.evidence import IsUserPrompt, read_outputs, read_request
 from langchain_repeat_guard.callback.inputs import arguments_of
 from langchain_repeat_guard.callback.ledger import DueStep, Ledger, LooseCall, Rules
-from langchain_repeat_guard.callback.outputs import messages_in
 from langchain_repeat_guard.callback.parking import ParkingLot
+from langchain_repeat_guard.callback.resuming import close_ledger, open_ledger
 from langchain_repeat_guard.callback.run_tree import Run, RunTree
-from langchain_repeat_guard.history.calls import all_answered, calls_of, issued_call
-from langchain_repeat_guard.history.delivery import is_reminder
-from langchain_repeat_guard.history.steps import Prompt, Step, read_back
+from langchain_repeat_guard.history.calls import calls_of, issued_call
+from langchain_repeat_guard.history.steps import Step, read_back
 
 _PARKED_THREADS = 1000
 # AgentExecutor runs this tool where a model's text holds no call that it can read.
@@ -41,24 +41,14 @@ class Report:
     at_limit: tuple[str, int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """What a model's request says about the agent's last step."""
-
-    is_of_agent: bool
-    is_reminded: bool
-
-
 class AgentWatch:
     """Follows all runs of one handler, from any thread, and keeps a ledger for each agent."""
 
-    def __init__(
-        self, rules: Rules, is_user_prompt: Callable[[HumanMessage], bool], max_runs: int
-    ) -> None:
+    def __init__(self, rules: Rules, is_user_prompt: IsUserPrompt, max_runs: int) -> None:
         """Start with no runs."""
         self._rules = rules
         self._is_user_prompt = is_user_prompt
-        self._lock = Lock()
+        self._lock = RLock()  # the user's is_user_prompt may call models itself
         self._runs = RunTree(max_runs)
         self._parking = ParkingLot(_PARKED_THREADS)
 
@@ -70,6 +60,7 @@ class AgentWatch:
         self,
         run_id: UUID,
         parent_run_id: UUID | None,
+        *,
         name: str | None,
         tags: Sequence[str] | None,
         metadata: Mapping[str, Any] | None,
@@ -77,7 +68,9 @@ class AgentWatch:
     ) -> Report | None:
         """Take in the start of a chain: a graph, one of its tasks, an agent's plan, or a part."""
         with self._lock:
-            run = self._runs.start(run_id, parent_run_id, "chain", name, tags, metadata)
+            run = self._runs.start(
+                run_id, parent_run_id, "chain", name=name, tags=tags, metadata=metadata
+            )
             if run is None:
                 return None
             parent = run.parent
@@ -95,7 +88,7 @@ class AgentWatch:
             if run is None:
                 return None
             if run.is_task and run.parent and run.parent.ledger:
-                self._read_outputs(run.parent.ledger, run, outputs)
+                read_outputs(run.parent.ledger, run, outputs, self._is_user_prompt)
                 run.parent.ledger.end_task(run_id.int)
             return self._agent_ended(run, None)
 
@@ -127,10 +120,10 @@ class AgentWatch:
             ledger.has_model = True
             if host.is_executor:
                 return self._planning(host)
-            shown = self._read_request(ledger, parent, messages or ())
-            if not shown.is_of_agent:
+            request = read_request(ledger, parent, messages or (), self._is_user_prompt)
+            if not request.is_own:
                 return None
-            return self._due(host, ledger, is_delivered=shown.is_reminded)
+            return self._due(host, ledger, is_delivered=request.is_reminded)
 
     def model_ended(self, parent_run_id: UUID | None, response: LLMResult) -> None:
         """Take in a model's answer: it may issue calls."""
@@ -149,6 +142,7 @@ class AgentWatch:
         self,
         run_id: UUID,
         parent_run_id: UUID | None,
+        *,
         name: str,
         inputs: object,
         input_str: str,
@@ -156,7 +150,7 @@ class AgentWatch:
     ) -> None:
         """Take in the start of a tool: it executes an issued call, or is one that no one issued."""
         with self._lock:
-            run = self._runs.start(run_id, parent_run_id, "tool", name)
+            run = self._runs.start(run_id, parent_run_id, "tool", name=name)
             if run is None or run.parent is None or name == _PARSE_ERROR:
                 return
             host = run.host = run.parent.find_host()
@@ -183,13 +177,8 @@ class AgentWatch:
                 host.calls_over += 1
             elif run.issued and error is None:
                 ledger.answer_place(*run.issued)
-            elif run.loose and isinstance(error, _NOT_CARRIED_OUT):
-                ledger.drop_loose(run.loose)
             elif run.loose:
-                run.loose.is_over = True
-                ledger.count_loose()
-                if not ledger.has_model and host.ledger.key is None:
-                    return self._due(host, ledger)
+                return self._loose_ended(host, ledger, run.loose, error)
             return None
 
     def agent_acted(self, run_id: UUID, action: AgentAction) -> Report | None:
@@ -232,7 +221,7 @@ class AgentWatch:
             if ledger.taken and ledger.taken[0] == namespace:
                 return None, ledger.taken[1]
             if messages:
-                self._read_request(ledger, run, messages)
+                read_request(ledger, run, messages, self._is_user_prompt)
                 last = next(read_back(messages, self._is_user_prompt), None)
                 if isinstance(last, Step) and not last.is_complete:
                     return None, ()
@@ -243,7 +232,7 @@ class AgentWatch:
             return Report(host, host.root, steps, is_delivered=True), steps
 
     def _task_started(self, task: Run, agent: Run) -> Report | None:
-        ledger = agent.ledger or self._graph_ledger(agent, task)
+        ledger = agent.ledger or open_ledger(agent, task, self._parking, self._rules)
         ledger.superstep = task.step
         if ledger.has_model or not (ledger.due or ledger.at_limit):
             return None
@@ -254,23 +243,16 @@ class AgentWatch:
             is_asked = task.step > ledger.due_superstep + 1
         return self._due(agent, ledger) if is_asked else None
 
-    def _graph_ledger(self, agent: Run, task: Run) -> Ledger:
-        """Return a new ledger for a graph, or the one that it left when it was interrupted."""
-        thread_id = str(task.metadata.get("thread_id") or "")
-        outer = agent.task.namespace if agent.task else ""
-        key = (outer, thread_id, task.namespace.rpartition("|")[0])
-        top = agent.outermost_graph
-        if top is agent and thread_id:
-            parked = self._parking.take(thread_id)
-            if agent.resumes:
-                agent.parked = parked
-        ledger = top.parked.pop(key, None)
-        if ledger and _goes_on(ledger, task, is_outermost=top is agent):
-            ledger.is_interrupted, ledger.is_adopted = False, True
-        else:
-            ledger = Ledger(self._rules, key=key)
-        agent.ledger = ledger
-        return ledger
+    def _loose_ended(
+        self, host: Run, ledger: Ledger, loose: LooseCall, error: BaseException | None
+    ) -> Report | None:
+        if isinstance(error, _NOT_CARRIED_OUT):
+            ledger.drop_loose(loose)
+            return None
+        loose.is_over = True
+        ledger.count_loose()
+        is_plain_code = ledger.key is None and not ledger.has_model
+        return self._due(host, ledger) if is_plain_code else None
 
     def _ledger(self, host: Run) -> Ledger:
         if host.ledger is None:
@@ -281,20 +263,10 @@ class AgentWatch:
         ledger = run.ledger
         if ledger is None:
             return None
-        report = None
-        if ledger.due and not (ledger.has_model or ledger.has_issued or ledger.is_interrupted):
-            report = Report(run, run.root, ledger.due)
-        if ledger.key is None:
-            return report
-        top = run.outermost_graph
-        ledger.is_interrupted = ledger.is_interrupted or isinstance(error, GraphInterrupt)
-        if ledger.is_interrupted:
-            ledger.close()
-            top.parked[ledger.key] = ledger
-            thread_id = ledger.key[1]
-            if top is run and thread_id:
-                self._parking.put(thread_id, top.parked)
-        return report
+        close_ledger(run, error, self._parking)
+        if ledger.has_model or ledger.has_issued or ledger.is_interrupted or not ledger.due:
+            return None
+        return Report(run, run.root, ledger.due)
 
     def _planning(self, executor: Run) -> Report | None:
         ledger = self._ledger(executor)
@@ -308,89 +280,9 @@ class AgentWatch:
         steps, ledger.due = ledger.due, []
         return Report(host, host.root, steps, is_delivered, ledger.at_limit)
 
-    def _read_outputs(self, ledger: Ledger, task: Run, outputs: object) -> None:
-        """Note the calls, answers and prompts that a task has written."""
-        answers: list[Any] = []
-        is_prompted = False
-        messages = messages_in(outputs)
-        for message in reversed(messages):
-            if message.type == "tool":
-                answers.append(message)
-            elif isinstance(message, AIMessage):
-                if message.tool_calls or message.invalid_tool_calls:
-                    self._read_written_calls(ledger, task, message, answers)
-                break
-            elif isinstance(message, HumanMessage) and not is_reminder(message):
-                is_prompted = is_prompted or self._is_user_prompt(message)
-        for answer in reversed(answers):
-            ledger.answer(answer.tool_call_id or "")
-        # Whoever rewrites the history repeats old prompts.
-        if is_prompted and all(message.type != "remove" for message in messages):
-            ledger.start_anew()
-
-    def _read_written_calls(
-        self, ledger: Ledger, task: Run, message: AIMessage, answers: Sequence[Any]
-    ) -> None:
-        calls = calls_of(message)
-        # A whole history, such as a subgraph returns, ends in steps that are answered.
-        if not answers or not all_answered(calls, answers):
-            ledger.issue(message.id or "", calls, None, task.node)
-
-    def _read_request(self, ledger: Ledger, parent: Run, messages: Sequence[Any]) -> Shown:
-        """Compare what a model is shown with the open steps, and with the one counted last."""
-        is_loop = self._is_loop(ledger, parent)
-        if not (
-            ledger.has_open_steps
-            or ledger.due
-            or ledger.at_limit
-            or (is_loop and ledger.chain.count)
-        ):
-            ledger.is_adopted = False
-            return Shown(is_of_agent=False, is_reminded=False)
-        is_prompted = is_closed = False
-        last: Step | None = None
-        for item in read_back(messages, self._is_user_prompt):
-            if isinstance(item, Step):
-                last = item
-                break
-            is_prompted = is_prompted or isinstance(item, Prompt)
-            is_closed = is_closed or not isinstance(item, Prompt)
-        is_asked_again = parent.node in ledger.issuers
-        if last is None:
-            is_text_agent = ledger.last is None
-            return Shown(is_text_agent or is_asked_again, is_reminded=False)
-        message_id, ids = last.message.id or "", [call.id for call in last.calls]
-        is_known = ledger.open_step(message_id, ids) is not None
-        if last.is_complete and ledger.answer_all(message_id, ids):
-            is_known = True
-        elif ledger.last and ledger.last.is_same(message_id, ids):
-            is_known = True
-        if is_known and is_prompted and is_loop:
-            ledger.start_anew()
-        ledger.is_adopted = False
-        is_own = is_known or is_asked_again or ledger.last is None
-        return Shown(is_own, is_reminded=is_closed or last.is_reminded)
-
-    def _is_loop(self, ledger: Ledger, parent: Run) -> bool:
-        """Tell whether code, not a graph's state, decides what the model is shown."""
-        task = parent.task
-        if task is None or task.is_entrypoint or ledger.is_adopted:
-            return True
-        return bool(ledger.last and ledger.last.task_id == task.run_id.int)
-
 
 def _is_resume(inputs: object) -> bool:
     return inputs is None or isinstance(inputs, Command)
-
-
-def _goes_on(ledger: Ledger, task: Run, *, is_outermost: bool) -> bool:
-    """Tell whether a graph's first `task` goes on where `ledger` was left.
-
-    New input takes a superstep of its own; a replay of an older checkpoint starts earlier.
-    """
-    if is_outermost:
-        return task.step >= ledger.superstep
-    return ledger.superstep <= task.step <= ledger.superstep + 1
 
 
 def _message_of(response: LLMResult) -> AIMessage | None:

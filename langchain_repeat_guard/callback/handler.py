@@ -173,10 +173,10 @@ class RepeatGuardCallbackHandler(GraphCallbackHandler):
                 self._watch.chain_started,
                 run_id,
                 parent_run_id,
-                kwargs.get("name"),
-                tags,
-                metadata,
-                inputs,
+                name=kwargs.get("name"),
+                tags=tags,
+                metadata=metadata,
+                inputs=inputs,
             )
         )
 
@@ -241,10 +241,10 @@ class RepeatGuardCallbackHandler(GraphCallbackHandler):
             self._watch.tool_started,
             run_id,
             parent_run_id,
-            (serialized or {}).get("name") or kwargs.get("name") or "",
-            inputs,
-            input_str,
-            kwargs.get("tool_call_id"),
+            name=(serialized or {}).get("name") or kwargs.get("name") or "",
+            inputs=inputs,
+            input_str=input_str,
+            tool_call_id=kwargs.get("tool_call_id"),
         )
 
     def on_tool_end(self, output: Any, *, run_id: UUID, **_: Any) -> None:  # noqa: ARG002

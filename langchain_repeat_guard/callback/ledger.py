@@ -1,5 +1,6 @@
 """The account of one agent: what its model issued, what is answered, what is counted and due."""
 
+import itertools
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -92,7 +93,7 @@ class Ledger:
     """One agent's chain, and the calls that are on their way into it."""
 
     rules: Rules
-    chain: Chain = Chain()
+    chain: Chain = field(default_factory=Chain)
     due: list[DueStep] = field(default_factory=list)
     at_limit: tuple[str, int] | None = None
     has_issued: bool = False
@@ -118,16 +119,17 @@ class Ledger:
 
     _steps: list[IssuedStep] = field(default_factory=list)
     _loose: list[LooseCall] = field(default_factory=list)
-    _counted: deque[tuple[str, Sequence[str]]] = field(
+    _counted_messages: deque[str] = field(default_factory=lambda: deque(maxlen=_REMEMBERED_STEPS))
+    _counted_calls: deque[Sequence[str]] = field(
         default_factory=lambda: deque(maxlen=_REMEMBERED_STEPS)
     )
     _before: dict[int, Chain] = field(default_factory=dict)
     """For each running task that has counted something of its own: the chain before it."""
 
     @property
-    def has_open_steps(self) -> bool:
-        """Whether a model's message waits for answers."""
-        return bool(self._steps)
+    def is_waiting(self) -> bool:
+        """Whether a message waits for answers, or a reminder or the limit for the model."""
+        return bool(self._steps or self.due or self.at_limit)
 
     @property
     def loose_count(self) -> int:
@@ -147,7 +149,7 @@ class Ledger:
         known = self.open_step(message_id, ids)
         if known and known.message_id == message_id and known.node == node:
             return
-        if message_id and self._has_counted(message_id):
+        if message_id and message_id in self._counted_messages:
             return
         if not self.has_issued:
             self.has_issued = True
@@ -176,7 +178,7 @@ class Ledger:
                     step.unstarted.discard(place)
                     return step, place
                 is_known = True
-        return is_known or bool(call_id and self._has_counted_call(call_id))
+        return is_known or bool(call_id and call_id in itertools.chain(*self._counted_calls))
 
     def answer(self, call_id: str) -> None:
         """Note that a tool message answers the call with `call_id`."""
@@ -190,14 +192,7 @@ class Ledger:
         """Note that the call at `place` of `step` is answered; count the step if all are."""
         step.unanswered.discard(place)
         if not step.unanswered and step in self._steps:
-            self._count(step)
-
-    def answer_all(self, message_id: str, ids: Sequence[str]) -> bool:
-        """Count the step whose calls are all answered in what a model is shown, if it is open."""
-        step = self.open_step(message_id, ids)
-        if step:
-            self._count(step)
-        return step is not None
+            self.count(step)
 
     def open_step(self, message_id: str, ids: Sequence[str]) -> IssuedStep | None:
         """Return the step of a message that waits for answers."""
@@ -264,7 +259,8 @@ class Ledger:
         for step in self._steps:
             step.task_id = None
 
-    def _count(self, step: IssuedStep) -> None:
+    def count(self, step: IssuedStep) -> None:
+        """Count a step that is complete."""
         # An older step without answers was overtaken, or came from another model: it is dropped.
         self._steps = self._steps[self._steps.index(step) + 1 :]
         self._remember(step.task_id)
@@ -275,22 +271,9 @@ class Ledger:
         self.due = []
         self._adopt(outcome, step.message_id)
         self.at_limit = outcome.at_limit if outcome.after is not outcome.before else self.at_limit
-        self._counted.append((step.message_id, step.ids))
+        self._counted_messages.append(step.message_id)
+        self._counted_calls.append(step.ids)
         self.last = step
-
-    # Plain loops in what follows: generators would cost a call for each of their items.
-
-    def _has_counted(self, message_id: str) -> bool:
-        for known, _ in self._counted:
-            if known == message_id:
-                return True
-        return False
-
-    def _has_counted_call(self, call_id: str) -> bool:
-        for _, ids in self._counted:
-            if call_id in ids:
-                return True
-        return False
 
     def _remember(self, task_id: int | None) -> None:
         if task_id is not None:

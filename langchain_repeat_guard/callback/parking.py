@@ -3,11 +3,17 @@
 from langchain_repeat_guard.callback.ledger import Ledger
 
 Key = tuple[str, str, str]
+"""Namespace of the task around the agent, thread, and the agent's own namespace.
+
+Thread and own namespace alone are not enough: an agent that is invoked inside another one under a
+thread of its own starts at the root again.
+"""
+
 Parked = dict[Key, Ledger]
 
 
 class ParkingLot:
-    """Holds what interrupted runs have left, by thread; the oldest goes where there are too many."""
+    """Holds what interrupted runs left, by thread; the oldest goes where there are too many."""
 
     def __init__(self, max_threads: int) -> None:
         """Start empty."""

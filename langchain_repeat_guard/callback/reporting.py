@@ -76,11 +76,12 @@ def _raise(error: Exception) -> None:
 
 def _records(report: Report, step: DueStep) -> Sequence[ReminderRecord]:
     agent = report.agent
+    thread_id = agent.metadata.get("thread_id")
     where: dict[str, Any] = {
         "reminder_id": reminder_id(step.message_id),
         "run_id": report.root.run_id,
         "agent_run_id": agent.run_id,
-        "thread_id": agent.metadata.get("thread_id"),
+        "thread_id": None if thread_id is None else str(thread_id),
         "agent_name": None if agent.name == _UNNAMED_GRAPH else agent.name,
     }
     return [

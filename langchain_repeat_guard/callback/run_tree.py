@@ -71,7 +71,7 @@ class Run:
 
     @property
     def namespace(self) -> str:
-        """The checkpoint namespace of the task at work; unlike `checkpoint_ns` it is never stale."""
+        """The checkpoint namespace of the task at work, right at any depth."""
         return str(self.metadata.get("langgraph_checkpoint_ns") or "")
 
     @property
@@ -155,6 +155,7 @@ class RunTree:
         run_id: UUID,
         parent_run_id: UUID | None,
         kind: Kind,
+        *,
         name: str | None,
         tags: Sequence[str] | None = None,
         metadata: Mapping[str, Any] | None = None,
@@ -179,7 +180,7 @@ class RunTree:
         return run
 
     def end(self, run_id: UUID) -> Run | None:
-        """Take the run out and return it, or None if it is not held. A root takes its tree along."""
+        """Take the run out and return it, None if it is not held. A root takes its tree along."""
         run = self._runs.pop(run_id.int, None)
         if run is None:
             return None

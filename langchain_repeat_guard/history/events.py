@@ -63,7 +63,7 @@ def reminder_event(due: Sequence[DueReminder], message_id: str | None) -> Remind
 
 
 def send_event(event: ReminderEvent, config: RunnableConfig | None = None) -> None:
-    """Show `event` to LangChain's event stream and LangGraph's custom stream, as far as they listen.
+    """Show `event` in LangChain's event stream and LangGraph's custom stream, if they listen.
 
     Args:
         event: The payload.

@@ -121,15 +121,15 @@ def main() -> int:
         run([RepeatGuardCallbackHandler()], 2, 1)
         bare = calls_of(run, list, STEPS, 1) / STEPS
         empty = calls_of(run, lambda: [EmptyHandler()], STEPS, 1) / STEPS
-        print(f"{name}: bare agent {bare:.0f} calls a step, empty handler +{empty - bare:.0f}")  # noqa: T201
+        print(f"{name}: bare agent {bare:.0f} calls a step, empty handler +{empty - bare:.0f}")
         for shape, parallel in SHAPES.items():
             added = added_calls(run, 0, STEPS, parallel)
             failed |= parallel == 1 and added > MAX_CALLS_PER_STEP
-            print(f"  {shape}: +{added:.0f} above the empty handler")  # noqa: T201
+            print(f"  {shape}: +{added:.0f} above the empty handler")
         early, late = added_calls(run, *EARLY, 1), added_calls(run, *LATE, 1)
         failed |= late / early > MAX_GROWTH
-        print(f"  steps {EARLY}: +{early:.1f}, steps {LATE}: +{late:.1f}")  # noqa: T201
-        print(f"  time beside the empty handler: x{time_ratio(run):.2f}")  # noqa: T201
+        print(f"  steps {EARLY}: +{early:.1f}, steps {LATE}: +{late:.1f}")
+        print(f"  time beside the empty handler: x{time_ratio(run):.2f}")
     return int(failed)
 
 

@@ -20,6 +20,8 @@ from langchain_core.tools import tool
 from langgraph.graph import START, StateGraph
 
 GREP = {"pattern": "x"}
+
+
 class Planner(BaseSingleActionAgent):
     """Looks at one place four times, then ends; asks no model."""
 

@@ -83,8 +83,14 @@ def play(scenario: Scenario, *, is_seen: bool) -> Outcome:
     return Outcome(is_refused=False, reminders=tuple(found))
 
 
-@pytest.mark.parametrize("is_seen", [True, False], ids=["seen-model", "unseen-model"])
-@pytest.mark.parametrize("scenario", [pytest.param(one, id=one.id) for one in SCENARIOS])
+CASES = [
+    *[pytest.param(one, True, id=one.id) for one in SCENARIOS],
+    *[pytest.param(one, False, id=f"{one.id}-unseen-model") for one in SCENARIOS[::6]],
+]
+
+
+@pytest.mark.parametrize(("scenario", "is_seen"), CASES)
 def test_scenario(scenario: Scenario, is_seen: bool) -> None:  # noqa: FBT001
     """Each call draws the reminder that the original gives it."""
-    assert play(scenario, is_seen=is_seen) in [delivered(one, scenario) for one in scenario.accepted]
+    expected = [delivered(one, scenario) for one in scenario.accepted]
+    assert play(scenario, is_seen=is_seen) in expected

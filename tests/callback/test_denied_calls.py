@@ -1,6 +1,5 @@
 """Calls count whatever becomes of them, also where no event of a tool is fired."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -20,12 +19,11 @@ from langchain.agents.middleware import (
 )
 from langchain.agents.structured_output import ToolStrategy
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
-from langchain_core.tools import StructuredTool, tool
+from langchain_core.tools import StructuredTool
 from langgraph.cache.memory import InMemoryCache
-from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
-from langgraph.types import CachePolicy, Command, RetryPolicy
+from langgraph.types import CachePolicy, RetryPolicy
 from pydantic import BaseModel
 
 GREP = {"pattern": "x"}

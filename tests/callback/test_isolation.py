@@ -275,6 +275,7 @@ def test_a_cancelled_run_leaves_nothing(kind: str) -> None:
 
 def test_code_in_a_bare_thread_is_not_seen() -> None:
     """A thread without the run's context has no agent, and raises nothing."""
+
     def work(_: Any) -> str:
         thread = Thread(target=lambda: [grep.invoke(GREP) for _ in range(3)])
         thread.start()

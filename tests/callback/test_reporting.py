@@ -6,7 +6,7 @@ import threading
 from typing import Any
 
 import pytest
-from helpers.models import ScriptedModel, asks, call, repeats, says
+from helpers.models import ScriptedModel, asks, call, says
 from helpers.modes import Run, run_async
 from helpers.tools import grep
 from helpers.watching import counts, watched, watcher
@@ -19,7 +19,6 @@ from langchain_repeat_guard import (
     REMINDER_EVENT,
     ReminderRecord,
     RepeatGuardCallbackHandler,
-    RepeatReminderNode,
 )
 from langchain_repeat_guard.core.reminder import FIRST_TEXT
 
@@ -59,9 +58,7 @@ def test_the_record_says_what_and_where(run: Run) -> None:
     runs = Runs()
     handler = RepeatGuardCallbackHandler(on_reminder=seen.append)
     guarded = agent(3, name="searcher", checkpointer=InMemorySaver())
-    outer = RunnableLambda(
-        guarded.invoke, afunc=guarded.ainvoke
-    )
+    outer = RunnableLambda(guarded.invoke, afunc=guarded.ainvoke)
     config = {"callbacks": [handler, runs], "configurable": {"thread_id": "t"}}
     run(outer, PROMPT, config)
     expected = ReminderRecord(
@@ -217,7 +214,9 @@ def test_the_event_stream_shows_the_event() -> None:
     async def shown() -> list[Any]:
         stream = agent(3).astream_events(PROMPT, watched(handler), version="v2")
         return [
-            (part["name"], part["data"]) async for part in stream if part["event"] == "on_custom_event"
+            (part["name"], part["data"])
+            async for part in stream
+            if part["event"] == "on_custom_event"
         ]
 
     assert asyncio.run(shown()) == [(REMINDER_EVENT, event(2)), (REMINDER_EVENT, event(3))]
@@ -262,9 +261,7 @@ def test_plain_code_has_an_event_stream_too() -> None:
         return [part["data"] async for part in stream if part["event"] == "on_custom_event"]
 
     [payload] = asyncio.run(shown())
-    assert payload["reminders"] == [
-        {**event(3)["reminders"][0], "tool_call_id": ""}
-    ]
+    assert payload["reminders"] == [{**event(3)["reminders"][0], "tool_call_id": ""}]
 
 
 def test_handlers_run_where_the_event_is() -> None:

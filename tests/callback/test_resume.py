@@ -13,8 +13,8 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.func import entrypoint, task
-from langgraph.graph import END, START, MessagesState, StateGraph
-from langgraph.prebuilt import ToolNode, create_react_agent, tools_condition
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import create_react_agent
 from langgraph.types import Command, RetryPolicy, interrupt
 
 GREP = {"pattern": "x"}
@@ -126,9 +126,7 @@ def test_a_rejected_call_among_parallel_ones_keeps_its_place(run: Run) -> None:
     """A rejected call is answered first, and yet counts in its place."""
     approval: Any = HumanInTheLoopMiddleware(interrupt_on={"grep": True})
     step = [call("ping"), call("grep", GREP), call("ping")]
-    guarded = agent(
-        [asks(*step), asks(call("ping")), says()], grep, ping, middleware=[approval]
-    )
+    guarded = agent([asks(*step), asks(call("ping")), says()], grep, ping, middleware=[approval])
     handler = watcher()
     rejected = Command(resume={"decisions": [{"type": "reject"}]})
     run_to_the_end(run, guarded, watched(handler, "t"), rejected)
@@ -149,9 +147,7 @@ def test_a_new_prompt_to_a_paused_thread_starts_a_new_chain(run: Run) -> None:
 def test_a_prompt_that_comes_with_the_resume_starts_a_new_chain(run: Run) -> None:
     """A resume may carry a message of the user."""
     handler = watcher()
-    guarded = agent(
-        [*repeats(3, "grep", GREP), says()], grep, interrupt_before=["model"]
-    )
+    guarded = agent([*repeats(3, "grep", GREP), says()], grep, interrupt_before=["model"])
     config = watched(handler, "t")
     run(guarded, PROMPT, config)
     run(guarded, None, config)
@@ -166,9 +162,7 @@ def test_a_prompt_that_comes_with_the_resume_starts_a_new_chain(run: Run) -> Non
 def test_a_call_that_is_answered_from_outside_counts(run: Run) -> None:
     """A state edit may answer the paused call instead of the tool."""
     handler = watcher()
-    guarded = agent(
-        [*repeats(2, "grep", GREP), says()], grep, interrupt_before=["tools"]
-    )
+    guarded = agent([*repeats(2, "grep", GREP), says()], grep, interrupt_before=["tools"])
     config = watched(handler, "t")
     run(guarded, PROMPT, config)
     run(guarded, None, config)
@@ -183,9 +177,7 @@ def test_threads_that_pause_at_once_keep_their_own_chains(run: Run) -> None:
     """What one thread has left is not taken up by another."""
     handler = watcher()
     script = lambda messages: asks(call("ask_human", ASK))  # noqa: E731
-    guarded = create_agent(
-        ScriptedModel(script=script), [ask_human], checkpointer=InMemorySaver()
-    )
+    guarded = create_agent(ScriptedModel(script=script), [ask_human], checkpointer=InMemorySaver())
     for thread_id in ("a", "b", "a", "b", "c"):
         config = watched(handler, thread_id)
         run(guarded, GO_ON if guarded.get_state(config).next else PROMPT, config)
@@ -220,7 +212,10 @@ def test_a_replay_of_an_older_checkpoint_does_not_take_up_the_chain(run: Run) ->
 def test_a_functional_workflow_goes_on(run: Run) -> None:
     """Tasks that are kept fire no events on resume, and yet count once."""
     model = ScriptedModel(script=[*repeats(3, "ask_human", ASK), says()])
-    think = task(lambda messages: model.invoke(messages), name="think")
+
+    @task
+    def think(messages: list[Any]) -> AIMessage:
+        return model.invoke(messages)
 
     @task
     def act(one: Any) -> Any:
@@ -259,8 +254,14 @@ def test_a_functional_workflow_without_tasks_counts_its_last_attempt(run: Run) -
 def test_a_user_who_answers_a_functional_workflow_starts_a_new_chain(run: Run) -> None:
     """What an interrupt returns may be the next prompt."""
     model = ScriptedModel(script=[*repeats(2, "grep", GREP), says("ok?")] * 2)
-    think = task(lambda messages: model.invoke(messages), name="think")
-    act = task(lambda one: grep.invoke(one), name="act")
+
+    @task
+    def think(messages: list[Any]) -> AIMessage:
+        return model.invoke(messages)
+
+    @task
+    def act(one: Any) -> Any:
+        return grep.invoke(one)
 
     @entrypoint(checkpointer=InMemorySaver())
     def guarded(state: Any) -> Any:

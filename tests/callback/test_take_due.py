@@ -37,9 +37,7 @@ def delivering(handler: RepeatGuardCallbackHandler) -> Any:
     return remind
 
 
-def guarded(
-    model: ScriptedModel, remind: Any, *, before: str = "think", policy: Any = None
-) -> Any:
+def guarded(model: ScriptedModel, remind: Any, *, before: str = "think", policy: Any = None) -> Any:
     """Return an agent with the node before its model, or before its tools."""
     graph = StateGraph(MessagesState)
     graph.add_node("think", lambda state: {"messages": [model.invoke(state["messages"])]})

@@ -14,9 +14,7 @@ def watcher(**options: Any) -> RepeatGuardCallbackHandler:
     return RepeatGuardCallbackHandler(**{"thresholds": EVERY_LENGTH, **options})
 
 
-def watched(
-    handler: RepeatGuardCallbackHandler, thread_id: str | None = None
-) -> RunnableConfig:
+def watched(handler: RepeatGuardCallbackHandler, thread_id: str | None = None) -> RunnableConfig:
     """Return a run's config with the handler, in a thread if one is named."""
     config: RunnableConfig = {"callbacks": [handler]}
     if thread_id:

@@ -59,22 +59,27 @@ def _read_calls(ledger: Ledger, task: Run, message: AIMessage, answers: Sequence
 def read_request(
     ledger: Ledger, asking: Run, messages: Sequence[Any], is_user_prompt: IsUserPrompt
 ) -> Request:
-    """Compare what a model is shown with the open steps, and with the one counted last."""
+    """Compare what a model is shown with the open steps, and with the one counted last.
+
+    Where calls come without messages there is nothing to compare: any model is the agent's.
+    """
     is_looped = _is_looped(ledger, asking)
     ledger.is_adopted = False
     if not (ledger.is_waiting or (is_looped and ledger.chain.count)):
         return Request(is_own=False)
+    is_asked_again = asking.node in ledger.issuers
     is_prompted = is_closed = False
     for item in read_back(messages, is_user_prompt):
         if isinstance(item, Step):
             is_known = _compare(ledger, item)
             if is_known and is_prompted and is_looped:
                 ledger.start_anew()
-            is_own = is_known or _is_asked_again(ledger, asking)
+            is_own = is_known or ledger.last is None or is_asked_again
             return Request(is_own, is_closed or item.is_reminded)
         is_prompted = is_prompted or isinstance(item, Prompt)
         is_closed = is_closed or not isinstance(item, Prompt)
-    return Request(_is_asked_again(ledger, asking))
+    # A prompt without the steps behind it is what helpers of a middleware are shown.
+    return Request(ledger.last is None or (is_asked_again and not is_prompted))
 
 
 def _compare(ledger: Ledger, step: Step) -> bool:
@@ -84,11 +89,6 @@ def _compare(ledger: Ledger, step: Step) -> bool:
     if open_step and step.is_complete:
         ledger.count(open_step)
     return bool(open_step or (ledger.last and ledger.last.is_same(message_id, ids)))
-
-
-def _is_asked_again(ledger: Ledger, asking: Run) -> bool:
-    """Tell whether the node asks that has issued the last step, or calls come without messages."""
-    return ledger.last is None or asking.node in ledger.issuers
 
 
 def _is_looped(ledger: Ledger, asking: Run) -> bool:

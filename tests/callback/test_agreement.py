@@ -111,8 +111,9 @@ def delivered(messages: Sequence[Any]) -> Found:
 
 
 def shown(model: ScriptedModel) -> Found:
-    """Return what the reminders in all requests to the model are about, each once."""
-    return list(dict.fromkeys(one for request in model.requests for one in delivered(request)))
+    """Return what the reminders in all requests to the model are about, each message once."""
+    messages = {message.id: message for request in model.requests for message in request}
+    return delivered(list(messages.values()))
 
 
 def agree(make: MakeAgent, prompts: Sequence[Sequence[Sequence[int]]], run: Run) -> None:

@@ -328,3 +328,25 @@ def test_a_graph_that_calls_tools_from_text(run: Run) -> None:
     handler = watcher()
     run(graph.compile(), {}, watched(handler))
     assert counts(handler) == [("grep", 2), ("grep", 3)]
+
+
+@pytest.mark.parametrize("is_graph", [True, False], ids=["graph", "plain-code"])
+def test_a_chat_model_that_writes_its_calls_as_text(is_graph: bool, run: Run) -> None:  # noqa: FBT001
+    """Its whole story may be one prompt; the tools' own runs are the calls."""
+    model = ScriptedModel(script=lambda _: says("grep x"))
+
+    def work(state: Any) -> dict[str, Any]:
+        story = "find it"
+        for _ in range(4):
+            story += model.invoke([("user", story)]).text + grep.invoke(GREP)
+        return {"messages": [("ai", story)]}
+
+    handler = watcher()
+    if is_graph:
+        graph = StateGraph(MessagesState)
+        graph.add_node("work", work)
+        graph.add_edge(START, "work")
+        run(graph.compile(), PROMPT, watched(handler))
+    else:
+        run(RunnableLambda(work), PROMPT, watched(handler))
+    assert counts(handler) == [("grep", 2), ("grep", 3)]

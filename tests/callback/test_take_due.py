@@ -1,5 +1,6 @@
 """What a node gets of the handler, to put it in front of the model."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -190,3 +191,23 @@ def test_an_agent_without_the_node_still_reports(run: Run) -> None:
     agent = create_agent(ScriptedModel(script=[*repeats(2, "grep", GREP), says()]), [grep])
     run(agent, PROMPT, watched(handler))
     assert counts(handler) == [("grep", 2)]
+
+
+def test_runs_at_once_in_one_loop_get_their_own() -> None:
+    """What is due travels by the run, not by the context of a task."""
+    handler = watcher(thresholds=(2,))
+
+    def turn(messages: list[Any]) -> Any:
+        done = kinds(messages).count("ai") == 2
+        return says("done") if done else asks(call("grep", {"pattern": messages[0].content}))
+
+    agent = guarded(ScriptedModel(script=turn), delivering(handler))
+
+    async def both() -> list[Any]:
+        prompts = [{"messages": [("user", text)]} for text in "ab"]
+        return await asyncio.gather(*[agent.ainvoke(one, watched(handler)) for one in prompts])
+
+    results = asyncio.run(both())
+    assert [kinds(result["messages"]) for result in results] == [
+        ["human", "ai", "tool", "ai", "tool", "reminder", "ai"]
+    ] * 2

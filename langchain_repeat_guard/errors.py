@@ -15,6 +15,10 @@ from typing import Any
 class RepeatGuardError(Exception):
     """Base of every exception that this package raises."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let the exception pass between processes, although it is built from other arguments."""
+        return type(self).__new__, (type(self), *self.args), self.__dict__
+
 
 class RepeatGuardStateError(RepeatGuardError, ValueError):
     """A stored value is not what this package has written. Its content is never shown.

@@ -159,7 +159,12 @@ def test_a_malformed_call_keeps_its_place(run: Run) -> None:
         message = asks(
             call("ping", id=ids[0]), malformed("grep", "{", id=ids[1]), call("ping", id=ids[2])
         )
-        message.additional_kwargs["tool_calls"] = [{"id": one} for one in ids]
+        message.additional_kwargs["tool_calls"] = [
+            {"id": one, "type": "function", "function": {"name": name, "arguments": text}}
+            for one, name, text in zip(
+                ids, ["ping", "grep", "ping"], ["{}", "{", "{}"], strict=True
+            )
+        ]
         return message
 
     handler = watcher()

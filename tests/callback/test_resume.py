@@ -13,8 +13,8 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.func import entrypoint, task
-from langgraph.graph import START, MessagesState, StateGraph
-from langgraph.prebuilt import create_react_agent
+from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode, create_react_agent, tools_condition
 from langgraph.types import Command, RetryPolicy, interrupt
 
 GREP = {"pattern": "x"}
@@ -293,3 +293,46 @@ def test_a_subgraph_that_is_run_again_starts_a_new_chain(checkpointer: Any, run:
     handler = watcher()
     run(graph.compile(checkpointer=checkpointer), PROMPT, watched(handler, "t"))
     assert counts(handler) == [("grep", 2)]
+
+
+def test_a_pause_of_a_tool_that_code_calls(run: Run) -> None:
+    """A call that paused is done again on resume, and counts once."""
+
+    def work(state: MessagesState) -> dict[str, Any]:
+        for _ in range(2):
+            ask_human.invoke(ASK)
+        return {}
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("work", work)
+    graph.add_edge(START, "work")
+    handler = watcher()
+    guarded = graph.compile(checkpointer=InMemorySaver())
+    resumed = run_to_the_end(run, guarded, watched(handler, "t"))
+    assert (resumed, counts(handler)) == (2, [("ask_human", 2)])
+
+
+def test_a_human_who_rewrites_the_call(run: Run) -> None:
+    """Where a node rewrites the model's message under its own id, what stands there counts."""
+
+    def rewrite(state: MessagesState) -> dict[str, Any]:
+        last = state["messages"][-1]
+        if not isinstance(last, AIMessage) or not last.tool_calls:
+            return {}
+        [one] = last.tool_calls
+        changed = last.model_copy(update={"tool_calls": [{**one, "args": {"pattern": "same"}}]})
+        return {"messages": [changed]}
+
+    script = [*(asks(call("grep", {"pattern": text})) for text in "abc"), says()]
+    model = ScriptedModel(script=script)
+    graph = StateGraph(MessagesState)
+    graph.add_node("think", lambda state: {"messages": [model.invoke(state["messages"])]})
+    graph.add_node("rewrite", rewrite)
+    graph.add_node("act", ToolNode([grep]))
+    graph.add_edge(START, "think")
+    graph.add_edge("think", "rewrite")
+    graph.add_conditional_edges("rewrite", tools_condition, {"tools": "act", END: END})
+    graph.add_edge("act", "think")
+    handler = watcher()
+    run(graph.compile(), PROMPT, watched(handler))
+    assert counts(handler) == [("grep", 2), ("grep", 3)]

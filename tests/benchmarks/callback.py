@@ -53,13 +53,13 @@ def turns(steps: int, parallel: int) -> Iterator[AIMessage]:
 
 def run_sync(handlers: list[Any], steps: int, parallel: int) -> None:
     """Run an agent of that many steps with `invoke`."""
-    agent = create_agent(ScriptedModel(script=list(turns(steps, parallel))), [grep])
+    agent: Any = create_agent(ScriptedModel(script=list(turns(steps, parallel))), [grep])
     agent.invoke({"messages": "hi"}, {"callbacks": handlers, "recursion_limit": 9999})
 
 
 def run_async(handlers: list[Any], steps: int, parallel: int) -> None:
     """Run it with `ainvoke`."""
-    agent = create_agent(ScriptedModel(script=list(turns(steps, parallel))), [grep])
+    agent: Any = create_agent(ScriptedModel(script=list(turns(steps, parallel))), [grep])
     config: Any = {"callbacks": handlers, "recursion_limit": 9999}
     asyncio.run(agent.ainvoke({"messages": "hi"}, config))
 
@@ -81,7 +81,7 @@ def count_calls(run: Callable[[], None]) -> int:
         run()
     finally:
         sys.setprofile(None)
-        threading.setprofile(None)  # type: ignore[arg-type]
+        threading.setprofile(None)
     return calls
 
 

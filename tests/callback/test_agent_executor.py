@@ -18,8 +18,15 @@ from langchain_core.language_models import FakeListLLM
 from langchain_core.prompts import ChatPromptTemplate, PromptTemplate
 from langchain_core.tools import tool
 from langgraph.graph import START, StateGraph
+from typing_extensions import TypedDict
 
 GREP = {"pattern": "x"}
+
+
+class Output(TypedDict, total=False):
+    """A state without messages."""
+
+    output: str
 
 
 class Planner(BaseSingleActionAgent):
@@ -123,11 +130,11 @@ def test_a_call_that_no_plan_follows_is_not_reported(run: Run) -> None:
 def test_executors_inside_a_graph_are_agents_of_their_own(run: Run) -> None:
     """A node's executor and the graph around it do not share a chain."""
 
-    def work(state: dict[str, Any]) -> dict[str, Any]:
+    def work(state: Output) -> Output:
         executor = tool_calling([*repeats(2, "grep", GREP), says("done")], grep)
         return {"output": executor.invoke(QUESTION)["output"]}
 
-    graph = StateGraph(dict)
+    graph = StateGraph(Output)
     graph.add_node("first", work)
     graph.add_node("second", work)
     graph.add_edge(START, "first")

@@ -103,7 +103,7 @@ def script(prompts: Sequence[Sequence[Sequence[int]]]) -> list[AIMessage]:
 def delivered(messages: Sequence[Any]) -> Found:
     """Return what the reminders among messages are about."""
     return [
-        (message.id, one["tool"], one["count"])
+        (str(message.id), one["tool"], one["count"])
         for message in messages
         if isinstance(message, HumanMessage) and is_reminder(message)
         for one in message.additional_kwargs["lc_data"]["reminders"]

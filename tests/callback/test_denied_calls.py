@@ -71,7 +71,7 @@ def unreliable() -> StructuredTool:
     return StructuredTool.from_function(search, description="Search.")
 
 
-def agent(script: list[AIMessage], *tools: Any, **options: Any) -> Any:
+def agent(script: list[Any], *tools: Any, **options: Any) -> Any:
     return create_agent(ScriptedModel(script=script), list(tools), **options)
 
 
@@ -156,14 +156,13 @@ def test_a_malformed_call_keeps_its_place(run: Run) -> None:
 
     def step(turn: int) -> AIMessage:
         ids = [f"{letter}-{turn}" for letter in "abc"]
+        names, texts = ["ping", "grep", "ping"], ["{}", "{", "{}"]
         message = asks(
             call("ping", id=ids[0]), malformed("grep", "{", id=ids[1]), call("ping", id=ids[2])
         )
         message.additional_kwargs["tool_calls"] = [
             {"id": one, "type": "function", "function": {"name": name, "arguments": text}}
-            for one, name, text in zip(
-                ids, ["ping", "grep", "ping"], ["{}", "{", "{}"], strict=True
-            )
+            for one, name, text in zip(ids, names, texts, strict=True)
         ]
         return message
 
@@ -230,12 +229,12 @@ def test_a_loop_inside_a_node_that_is_run_again_starts_anew(run: Run) -> None:
             raise ConnectionError
         return {}
 
-    graph = StateGraph(dict)
+    graph = StateGraph(MessagesState)
     policy = RetryPolicy(max_attempts=2, initial_interval=0.0001, jitter=False)
     graph.add_node("work", work, retry_policy=policy)
     graph.add_edge(START, "work")
     handler = watcher()
-    run(graph.compile(), {}, watched(handler))
+    run(graph.compile(), PROMPT, watched(handler))
     assert counts(handler) == [("grep", 2), ("grep", 3)]
 
 

@@ -49,7 +49,7 @@ def reported(handler: RepeatGuardCallbackHandler) -> list[list[tuple[str, int]]]
 def test_runs_in_many_threads() -> None:
     """160 runs from 16 threads, one handler."""
     handler = watcher(keep_reminders=1000)
-    agent = create_agent(ScriptedModel(script=turn), [grep])
+    agent: Any = create_agent(ScriptedModel(script=turn), [grep])
     with ThreadPoolExecutor(16) as pool:
         list(pool.map(lambda n: agent.invoke(prompt(n), watched(handler)), range(RUNS)))
     assert (reported(handler), handler.live_runs) == (EXPECTED, 0)
@@ -58,7 +58,7 @@ def test_runs_in_many_threads() -> None:
 def test_runs_in_one_event_loop() -> None:
     """160 runs at once in one loop, one handler."""
     handler = watcher(keep_reminders=1000)
-    agent = create_agent(ScriptedModel(script=turn), [grep])
+    agent: Any = create_agent(ScriptedModel(script=turn), [grep])
 
     async def all_at_once() -> None:
         await asyncio.gather(*[agent.ainvoke(prompt(n), watched(handler)) for n in range(RUNS)])
@@ -69,7 +69,7 @@ def test_runs_in_one_event_loop() -> None:
 
 def test_parallel_subagents_of_one_step(run: Run) -> None:
     """Subagents that one message starts at once have a chain each."""
-    agent = create_agent(ScriptedModel(script=turn), [grep])
+    agent: Any = create_agent(ScriptedModel(script=turn), [grep])
 
     @tool
     def delegate(times: str) -> str:
@@ -151,7 +151,7 @@ def test_finished_runs_leave_nothing() -> None:
 def test_finished_threads_of_graphs_leave_nothing() -> None:
     """A thread that has ended by itself is not kept for a resume."""
     handler = watcher()
-    agent = create_agent(ScriptedModel(script=turn), [grep], checkpointer=InMemorySaver())
+    agent: Any = create_agent(ScriptedModel(script=turn), [grep], checkpointer=InMemorySaver())
     for number in range(30):
         agent.invoke(prompt(number), watched(handler, str(number)))
     assert handler.live_runs == 0
@@ -215,7 +215,10 @@ def test_no_argument_is_kept() -> None:
     secret = {"question": "s3cret-argument"}
     handler = watcher(thresholds=(2,))
     script = repeats(4, "ask_human", secret)
-    agent = create_agent(ScriptedModel(script=script), [ask_human], checkpointer=InMemorySaver())
+    agent: Any = create_agent(
+        ScriptedModel(script=script), [ask_human], checkpointer=InMemorySaver()
+    )
+    resume: Any
     for resume in (PROMPT, Command(resume=""), Command(resume="")):
         agent.invoke(resume, watched(handler, "t"))
     assert (counts(handler), handler.live_runs) == ([("ask_human", 2)], 1)
@@ -261,7 +264,7 @@ def test_a_cancelled_run_leaves_nothing(kind: str) -> None:
         loop = asyncio.get_running_loop()
         own = wait if kind == "async-tool" else block
         step = asks(*[call(own.name, {"times": 1})] * 2)
-        agent = create_agent(ScriptedModel(script=[step]), [own])
+        agent: Any = create_agent(ScriptedModel(script=[step]), [own])
         running = asyncio.create_task(agent.ainvoke(PROMPT, watched(handler)))
         await started.wait()
         running.cancel()

@@ -12,7 +12,7 @@ from helpers.tools import grep
 from helpers.watching import counts, watched, watcher
 from langchain.agents import create_agent
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables import Runnable, RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
 
 from langchain_repeat_guard import (
@@ -85,7 +85,9 @@ class Runs(BaseCallbackHandler):
     def __init__(self) -> None:
         self.by_name: dict[str, Any] = {}
 
-    def on_chain_start(self, *_: Any, run_id: Any, parent_run_id: Any, **kwargs: Any) -> None:
+    def on_chain_start(
+        self, *_: Any, run_id: Any, parent_run_id: Any = None, **kwargs: Any
+    ) -> None:
         name = kwargs["name"] if parent_run_id else "root"
         self.by_name.setdefault(name, run_id)
 
@@ -254,7 +256,7 @@ def test_without_listeners_no_event_is_made(run: Run, monkeypatch: pytest.Monkey
 def test_plain_code_has_an_event_stream_too() -> None:
     """Without a graph there is no custom stream, but the event is dispatched."""
     handler = RepeatGuardCallbackHandler()
-    code = RunnableLambda(lambda _: [grep.invoke(GREP) for _ in range(3)])
+    code: Runnable[Any, Any] = RunnableLambda(lambda _: [grep.invoke(GREP) for _ in range(3)])
 
     async def shown() -> list[Any]:
         stream = code.astream_events("go", watched(handler), version="v2")

@@ -20,7 +20,7 @@ from langgraph.types import Command, RetryPolicy, interrupt
 GREP = {"pattern": "x"}
 ASK = {"question": "x"}
 PROMPT = {"messages": [("user", "hi")]}
-GO_ON = Command(resume="yes")
+GO_ON: Command[Any] = Command(resume="yes")
 
 
 def agent(script: list[AIMessage], *tools: Any, **options: Any) -> Any:
@@ -77,7 +77,7 @@ def test_a_pause_in_one_of_several_parallel_calls(version: Any, run: Run) -> Non
 def test_a_pause_inside_a_subagents_tool(run: Run) -> None:
     """The subagent and its parent both go on with their own chains."""
     inner_model = ScriptedModel(script=[*repeats(2, "ask_human", ASK), says("found")] * 2)
-    inner = create_agent(inner_model, [ask_human], name="asker")
+    inner: Any = create_agent(inner_model, [ask_human], name="asker")
 
     @tool
     def delegate(order: str) -> str:
@@ -117,7 +117,7 @@ def test_calls_that_a_human_decides_on(decision: Any, run: Run) -> None:
     handler = watcher()
     approval: Any = HumanInTheLoopMiddleware(interrupt_on={"grep": True})
     guarded = agent([*repeats(3, "grep", GREP), says()], grep, middleware=[approval])
-    resume = Command(resume={"decisions": [decision]})
+    resume: Command[Any] = Command(resume={"decisions": [decision]})
     resumed = run_to_the_end(run, guarded, watched(handler, "t"), resume)
     assert (resumed, counts(handler)) == (3, [("grep", 2), ("grep", 3)])
 
@@ -128,7 +128,7 @@ def test_a_rejected_call_among_parallel_ones_keeps_its_place(run: Run) -> None:
     step = [call("ping"), call("grep", GREP), call("ping")]
     guarded = agent([asks(*step), asks(call("ping")), says()], grep, ping, middleware=[approval])
     handler = watcher()
-    rejected = Command(resume={"decisions": [{"type": "reject"}]})
+    rejected: Command[Any] = Command(resume={"decisions": [{"type": "reject"}]})
     run_to_the_end(run, guarded, watched(handler, "t"), rejected)
     assert counts(handler) == [("ping", 2)]
 

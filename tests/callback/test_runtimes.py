@@ -36,7 +36,7 @@ def react_agent(version: Any) -> MakeAgent:
     return make
 
 
-def model_node(script: Script) -> Callable[[MessagesState], dict[str, Any]]:
+def model_node(script: Script) -> Any:
     model = ScriptedModel(script=script)
 
     def think(state: MessagesState) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def functional_workflow(script: Script) -> Runnable[Any, Any]:
 
     @entrypoint()
     def agent(state: dict[str, Any]) -> dict[str, Any]:
-        messages = [HumanMessage("hi")]
+        messages: list[BaseMessage] = [HumanMessage("hi")]
         answer = think(messages).result()
         while answer.tool_calls:
             results = [act(one) for one in answer.tool_calls]
@@ -157,7 +157,7 @@ def plain_loop(script: Script) -> Runnable[Any, Any]:
 def plain_loop_with_a_prompt(script: Script) -> Runnable[Any, Any]:
     prompt = ChatPromptTemplate([("system", "Help."), ("placeholder", "{messages}")])
     chain = prompt | ScriptedModel(script=script)
-    model = RunnableLambda(lambda messages: {"messages": messages}) | chain
+    model: Runnable[Any, Any] = RunnableLambda(lambda messages: {"messages": messages}) | chain
     return RunnableLambda(lambda state: {"messages": loop(model, [HumanMessage("hi")])})
 
 
@@ -271,7 +271,7 @@ def test_a_subagent_and_its_parent_have_chains_of_their_own(run: Run) -> None:
 
 def test_plain_code_that_calls_tools_is_an_agent(run: Run) -> None:
     """Tools called by code under a chain count for that chain, without any message."""
-    agent = RunnableLambda(lambda _: [grep.invoke(GREP) for _ in range(3)])
+    agent: Runnable[Any, Any] = RunnableLambda(lambda _: [grep.invoke(GREP) for _ in range(3)])
     handler = watcher()
     run(agent, "go", watched(handler))
     assert counts(handler) == [("grep", 2), ("grep", 3)]
@@ -319,14 +319,14 @@ def test_a_graph_that_calls_tools_from_text(run: Run) -> None:
     """A node may read the call from a text; then the tools' own runs are the calls."""
     left = iter(range(3))
 
-    graph = StateGraph(dict)
+    graph = StateGraph(MessagesState)
     graph.add_node("think", lambda state: {})
-    graph.add_node("act", lambda state: {"result": grep.invoke(GREP)})
+    graph.add_node("act", lambda state: {"messages": [("ai", grep.invoke(GREP))]})
     graph.add_edge(START, "think")
     graph.add_conditional_edges("think", lambda _: "act" if next(left, None) is not None else END)
     graph.add_edge("act", "think")
     handler = watcher()
-    run(graph.compile(), {}, watched(handler))
+    run(graph.compile(), PROMPT, watched(handler))
     assert counts(handler) == [("grep", 2), ("grep", 3)]
 
 

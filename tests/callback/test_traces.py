@@ -22,7 +22,7 @@ def runs_below(run: Any) -> list[Any]:
 
 def test_the_record_names_runs_of_the_trace(run: Run) -> None:
     """`run_id` is the trace, `agent_run_id` the run of the agent in it."""
-    inner = create_agent(
+    inner: Any = create_agent(
         ScriptedModel(script=[*repeats(3, "grep", GREP), says("found")]), [grep], name="searcher"
     )
 

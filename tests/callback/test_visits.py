@@ -25,7 +25,7 @@ PROMPT = {"messages": [("user", "hi")]}
 def test_two_visits_of_one_subgraph_never_share(checkpointer: Any, run: Run) -> None:
     """Each visit is an agent of its own, also where the subgraph remembers its messages."""
     model = ScriptedModel(script=[*repeats(2, "grep", GREP), says("found")] * 2)
-    inner = create_agent(model, [grep], checkpointer=checkpointer)
+    inner: Any = create_agent(model, [grep], checkpointer=checkpointer)
     graph = StateGraph(MessagesState)
 
     def again(state: MessagesState) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def test_parallel_subagents_that_both_pause(run: Run) -> None:
         wanted = int(messages[0].text)
         return says("found") if asked == wanted else asks(call("ask_human", ASK))
 
-    inner = create_agent(ScriptedModel(script=turn), [ask_human])
+    inner: Any = create_agent(ScriptedModel(script=turn), [ask_human])
 
     @tool
     def delegate(times: str) -> str:
@@ -166,7 +166,7 @@ def test_a_subagent_under_a_thread_of_its_own(run: Run) -> None:
     """It starts at the root namespace of that thread, and yet is not its parent."""
     saver = InMemorySaver()
     inner_model = ScriptedModel(script=[*repeats(2, "ask_human", ASK), says("found")] * 2)
-    inner = create_agent(inner_model, [ask_human], checkpointer=saver)
+    inner: Any = create_agent(inner_model, [ask_human], checkpointer=saver)
 
     @tool
     def delegate(order: str) -> str:

@@ -38,8 +38,8 @@ class MissingExtraError(RepeatGuardError, ImportError):
     """An optional dependency is missing.
 
     Example:
-        >>> print(MissingExtraError("RepeatGuardMiddleware", "langchain"))
-        RepeatGuardMiddleware needs an optional dependency: pip install "langchain-repeat-guard[langchain]"
+        >>> print(MissingExtraError("The demo", "cli"))
+        The demo needs an optional dependency: pip install "langchain-repeat-guard[cli]"
     """
 
     def __init__(self, feature: str, extra: str) -> None:

@@ -1,15 +1,14 @@
 """Digest and canonical text of a call's arguments."""
 
+import contextlib
 import hashlib
-import json
 from typing import Any
 
-from langchain_repeat_guard.core import canonical
+from langchain_repeat_guard.core.canonical import write
+from langchain_repeat_guard.core.plain_json import JSON_SCALARS, write_plain
 
 _DIGEST_CHARS = 32
 _HASHED_AT_ONCE = 1 << 20
-
-_encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 
 
 def fingerprint(name: str, arguments: object) -> tuple[str, str]:
@@ -17,22 +16,18 @@ def fingerprint(name: str, arguments: object) -> tuple[str, str]:
 
     Both are empty where the arguments cannot be compared honestly: such a call equals no other.
     """
-    try:
-        text = _encode(canonical.for_json_encoder(arguments))
-        return _digest(name, text), text
-    except (TypeError, ValueError, RecursionError):
-        pass  # beyond JSON, circular, too deep or not encodable: the careful writer takes over
-    try:
-        text = canonical.write(arguments)
-        return _digest(name, text), text
-    except Exception:  # noqa: BLE001  any object may be among arguments, and raise anything
-        return "", ""
+    for canonical_text in (write_plain, write):
+        # Any object may be among the arguments, and raise anything.
+        with contextlib.suppress(Exception):
+            text = canonical_text(arguments)
+            return _digest(name, text), text
+    return "", ""
 
 
 class SameArguments:
     """Tells which arguments of a tool are identical to the given ones, one after another."""
 
-    def __init__(self, name: str, arguments: object, key: str) -> None:
+    def __init__(self, name: str, arguments: Any, key: str) -> None:
         """Remember a call, with its key, to compare the arguments of others of that name with."""
         self._name = name
         self._arguments = arguments
@@ -46,6 +41,7 @@ class SameArguments:
             and type(others) is dict
             and self._kinds == [*map(type, others), *map(type, others.values())]
             and self._arguments == others
+            and [*self._arguments] == [*others]  # or `1` and `True` could have changed places
         ):
             return True  # the same scalars in the same order: no need to write them out
         return bool(self._key) and self._key == fingerprint(self._name, others)[0]
@@ -56,7 +52,7 @@ def _kinds_of_scalars(arguments: object) -> list[type]:
     if type(arguments) is not dict:
         return []
     kinds = [*map(type, arguments), *map(type, arguments.values())]
-    return kinds if canonical.JSON_SCALARS.issuperset(kinds) else []
+    return kinds if JSON_SCALARS.issuperset(kinds) else []
 
 
 def _digest(name: str, arguments: str) -> str:

@@ -45,7 +45,7 @@ class Chain:
             Chain(key='', count=0)
         """
         match value:
-            case {"key": str(key), "count": int(count)} if count >= 0 and count is not True:
+            case {"key": str(key), "count": int(count)} if count >= 0 and type(count) is int:
                 return cls(key, count)
         raise RepeatGuardStateError(value, "a dict with a string 'key' and a whole 'count'")
 

@@ -5,8 +5,10 @@ from typing import Any, Self
 from pydantic import BaseModel, field_validator
 
 from langchain_repeat_guard.core.patterns import matches_any
+from langchain_repeat_guard.core.reminder import printable
 
 _SMALLEST_THRESHOLD = 2
+_SHOWN_CHARS = 100
 
 
 class RepeatGuardConfig(BaseModel, frozen=True, extra="forbid"):
@@ -85,11 +87,11 @@ class RepeatGuardConfig(BaseModel, frozen=True, extra="forbid"):
     def _check_thresholds(cls, value: object) -> tuple[int, ...]:
         items = _list_of(value, "whole numbers")
         if not items:
-            msg = f"needs at least one number, got {value!r}"
+            msg = f"needs at least one number, got {_shown(value)}"
             raise ValueError(msg)
         numbers = tuple(_whole_number(item, _SMALLEST_THRESHOLD) for item in items)
         if len(set(numbers)) < len(numbers):
-            msg = f"numbers must differ from each other, got {value!r}"
+            msg = f"numbers must differ from each other, got {_shown(value)}"
             raise ValueError(msg)
         return tuple(sorted(numbers))
 
@@ -99,9 +101,9 @@ class RepeatGuardConfig(BaseModel, frozen=True, extra="forbid"):
         items = _list_of(value, "tool names")
         for item in items:
             if not isinstance(item, str):
-                msg = f"tool names must be strings, got {item!r}"
+                msg = f"tool names must be strings, got {_shown(item)}"
                 raise ValueError(msg)  # noqa: TRY004  pydantic turns ValueError into its report
-        return tuple(str(item) for item in items)
+        return tuple(str.__str__(item) for item in items)
 
     @field_validator("arguments_preview_chars", mode="before")
     @classmethod
@@ -111,13 +113,21 @@ class RepeatGuardConfig(BaseModel, frozen=True, extra="forbid"):
 
 def _list_of(value: object, what: str) -> list[object]:
     if not isinstance(value, list | tuple):
-        msg = f"must be a list or tuple of {what}, got {value!r}"
+        msg = f"must be a list or tuple of {what}, got {_shown(value)}"
         raise ValueError(msg)  # noqa: TRY004  pydantic turns ValueError into its report
     return list(value)
 
 
 def _whole_number(value: object, smallest: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < smallest:
-        msg = f"must be a whole number of at least {smallest}, got {value!r}"
+        msg = f"must be a whole number of at least {smallest}, got {_shown(value)}"
         raise ValueError(msg)
     return int(value)
+
+
+def _shown(value: object) -> str:
+    try:
+        text = repr(value)
+    except Exception:  # noqa: BLE001  the message has to come out whatever the value is
+        return f"a value of type {type(value).__name__}"
+    return printable(text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…")

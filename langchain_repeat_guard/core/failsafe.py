@@ -17,7 +17,7 @@ class FailOpen:
     def __init__(self, adapter: str) -> None:
         """Remember which `adapter` to name in the log."""
         self._adapter = adapter
-        self._said: set[str] = set()
+        self._said: dict[str, object] = {}
 
     def run(self, check: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
         """Return what `check` returns, or None where it raises."""
@@ -34,8 +34,9 @@ class FailOpen:
 
     def warn_once(self, topic: str, text: str) -> None:
         """Log `text` the first time that this adapter has something to say about `topic`."""
-        if topic not in self._said:
-            self._said.add(topic)
+        mine = object()
+        # One step for all threads, and no lock, which could not be copied with an adapter.
+        if self._said.setdefault(topic, mine) is mine:
             logger.warning("%s %s", self._adapter, text)
 
 

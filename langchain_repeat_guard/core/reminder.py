@@ -24,11 +24,10 @@ LATER_TAIL = (
 BETWEEN_REMINDERS = "\n\n"
 
 _LINE_BREAKS = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
-_SURROGATES = re.compile("[\ud800-\udfff]")
 
 _LATER_PATTERN = (
     re.escape(LATER_HEAD)
-    + r"\n- tool: .*\n- consecutive_calls: \d+\n- arguments: .*\n"
+    + r"\n- tool: .*\n- consecutive_calls: [0-9]+\n- arguments: .*\n"
     + re.escape(LATER_TAIL)
 )
 _ONE_REMINDER = f"(?:{re.escape(FIRST_TEXT)}|{_LATER_PATTERN})"
@@ -89,14 +88,7 @@ def make_reminder(
 
 def printable(text: str) -> str:
     """Return `text` as it can be encoded: surrogate pairs joined, lone ones replaced by U+FFFD."""
-    return _SURROGATES.sub("\ufffd", join_surrogates(text))
-
-
-def join_surrogates(text: str) -> str:
-    """Return `text` with each pair of surrogates joined to the one character it stands for."""
-    if text.isascii() or not _SURROGATES.search(text):
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def one_line(text: str) -> str:

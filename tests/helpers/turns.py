@@ -1,4 +1,4 @@
-"""The requests of six chat APIs, read as turns of one shape, so that one table of rules fits all."""
+"""The requests of six chat APIs, read as turns of one shape, so that one table fits all."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

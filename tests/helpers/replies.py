@@ -2,12 +2,16 @@
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 from helpers.order_rules import OrderRule
 
 Body = dict[str, Any]
+
+
+_numbers = count(1)
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,7 @@ class Reply:
 
     text: str = ""
     calls: tuple[ScriptedCall, ...] = ()
+    id: str = field(default_factory=lambda: f"reply{next(_numbers):05}")
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,7 @@ def _chat_message(reply: Reply) -> Body:
 def _chat(kind: str, reply: Reply, choice: Body) -> Body:
     finish = "tool_calls" if reply.calls else "stop"
     return {
-        "id": "completion",
+        "id": reply.id,
         "object": kind,
         "created": 0,
         "model": "m",
@@ -103,7 +108,12 @@ def _response_items(reply: Reply) -> list[Body]:
             for call in reply.calls
         ]
     text = {"type": "output_text", "text": reply.text, "annotations": []}
-    message = {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed"}
+    message = {
+        "type": "message",
+        "id": f"msg_{reply.id}",
+        "role": "assistant",
+        "status": "completed",
+    }
     return [{**message, "content": [text]}]
 
 
@@ -116,7 +126,7 @@ def _responses_whole(reply: Reply) -> Body:
         "total_tokens": 2,
     }
     return {
-        "id": "resp_1",
+        "id": f"resp_{reply.id}",
         "object": "response",
         "created_at": 0,
         "model": "m",
@@ -160,7 +170,7 @@ def _anthropic_blocks(reply: Reply) -> list[Body]:
 
 def _anthropic_whole(reply: Reply) -> Body:
     return {
-        "id": "msg_1",
+        "id": f"msg_{reply.id}",
         "type": "message",
         "role": "assistant",
         "model": "m",

@@ -38,6 +38,11 @@ class StrictServer:
 
     _lock: Lock = field(default_factory=Lock)
 
+    def reset(self, script: Sequence[Reply] = ()) -> None:
+        """Forget all requests, and play back `script` from its start."""
+        with self._lock:
+            self.accepted, self.refused, self.streamed, self.script = [], [], 0, script
+
     def answer(self, api: str, request: dict[str, Any]) -> tuple[int, Any]:
         """Return the status, and the reply to play back or the body of the refusal."""
         with self._lock:

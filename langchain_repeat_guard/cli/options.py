@@ -1,0 +1,111 @@
+"""Command-line flags as settings of the guard."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from pydantic import ValidationError
+
+from langchain_repeat_guard.core.config import RepeatGuardConfig
+
+MODEL_CALLS = 12
+"""How often a live model is asked at most, unless a flag says otherwise."""
+
+_DEFAULTS = RepeatGuardConfig()
+_THRESHOLDS = ",".join(map(str, _DEFAULTS.thresholds))
+
+Thresholds = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="N,N,...",
+        help=f"Remind at so many identical calls in a row [default: {_THRESHOLDS}].",
+    ),
+]
+Include = Annotated[
+    list[str] | None,
+    typer.Option(metavar="TOOL", help="Track only these tools; * stands for any characters."),
+]
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option(metavar="TOOL", help="Do not track these tools; wins over --include."),
+]
+ArgumentsPreviewChars = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N",
+        help="Quote at most so many characters of the arguments "
+        f"[default: {_DEFAULTS.arguments_preview_chars}].",
+    ),
+]
+
+
+def config_from_flags(
+    *,
+    thresholds: Sequence[str] | None,
+    include: Sequence[str] | None,
+    exclude: Sequence[str] | None,
+    arguments_preview_chars: str | None,
+) -> RepeatGuardConfig:
+    """Return the settings that the flags ask for. A flag that is not given keeps its default.
+
+    Raises:
+        typer.BadParameter: A value breaks its rule. The message names flag, rule and value, and the
+            command ends with exit code 2.
+    """
+    given: dict[str, Any] = {}
+    if thresholds is not None:
+        given["thresholds"] = [number_or_text(item) for item in split_list(thresholds)]
+    if include is not None:
+        given["include"] = split_list(include)
+    if exclude is not None:
+        given["exclude"] = split_list(exclude)
+    if arguments_preview_chars is not None:
+        given["arguments_preview_chars"] = number_or_text(arguments_preview_chars)
+    try:
+        return RepeatGuardConfig(**given)
+    except ValidationError as error:
+        first = error.errors()[0]
+        flag = "--" + str(first["loc"][0]).replace("_", "-")
+        rule = first["msg"].removeprefix("Value error, ")
+        raise typer.BadParameter(rule, param_hint=flag) from None
+
+
+def split_list(values: Sequence[str]) -> list[str]:
+    """Return the items of a flag that may be repeated, and may hold several parted by commas.
+
+    Example:
+        >>> split_list(["3,5", "8"])
+        ['3', '5', '8']
+    """
+    items = (item.strip() for value in values for item in value.split(","))
+    return [item for item in items if item]
+
+
+def number_or_text(item: str) -> int | str:
+    """Return a whole number, or the text as it is, for a check that refuses it by name."""
+    try:
+        return int(item)
+    except ValueError:
+        return item
+
+
+def live_flags(model: str | None, base_url: str | None, max_steps: str | None) -> int:
+    """Return how often a live model may be asked, having checked the flags about it.
+
+    Raises:
+        typer.BadParameter: `model` is not `provider:name`, `max_steps` is not a number of at least
+            1, or one of the other flags is given without `model`.
+    """
+    if model is None:
+        for flag, value in (("--base-url", base_url), ("--max-steps", max_steps)):
+            if value is not None:
+                message = f"needs --model, got {value!r} alone"
+                raise typer.BadParameter(message, param_hint=flag)
+    elif not all(model.partition(":")):
+        message = f"must be provider:name, such as openai:gpt-4o-mini, got {model!r}"
+        raise typer.BadParameter(message, param_hint="--model")
+    number = MODEL_CALLS if max_steps is None else number_or_text(max_steps)
+    if isinstance(number, str) or number < 1:
+        message = f"must be a whole number of at least 1, got {number!r}"
+        raise typer.BadParameter(message, param_hint="--max-steps")
+    return number

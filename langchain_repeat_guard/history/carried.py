@@ -63,6 +63,6 @@ class Carried:
 
 def _entry(value: object) -> tuple[str, int]:
     match value:
-        case [str(message_id), int(count)] if count is not True and count is not False:
+        case [str(message_id), int(count)] if count >= 1 and count is not True:
             return message_id, count
     raise RepeatGuardStateError(value, "a pair of a message id and a count")

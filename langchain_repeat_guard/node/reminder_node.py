@@ -56,9 +56,10 @@ class RepeatReminderNode(Runnable[Any, Any]):
         >>> _ = graph.add_node("remind", node)
     """
 
-    def __new__(cls, *, messages_key: str = "messages", **_: Any) -> Self:
+    def __new__(cls, *, messages_key: object = "messages", **_: Any) -> Self:
         """Choose the class whose `__call__` names the key: LangGraph reads the schema there."""
-        if cls is RepeatReminderNode and messages_key != "messages":
+        is_other_key = isinstance(messages_key, str) and messages_key not in ("messages", CHANNEL)
+        if cls is RepeatReminderNode and is_other_key:
             cls = cast("type[Self]", _class_for(messages_key))  # noqa: PLW0642
         return super().__new__(cls)
 

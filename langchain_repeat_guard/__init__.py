@@ -15,6 +15,10 @@ from langchain_repeat_guard.errors import (
 
 if TYPE_CHECKING:
     from langchain_repeat_guard.history.delivery import is_reminder as is_reminder
+    from langchain_repeat_guard.middleware import RepeatGuardMiddleware as RepeatGuardMiddleware
+    from langchain_repeat_guard.middleware import (
+        TransientRepeatGuardMiddleware as TransientRepeatGuardMiddleware,
+    )
     from langchain_repeat_guard.node import RepeatGuardNode as RepeatGuardNode
     from langchain_repeat_guard.node import RepeatGuardState as RepeatGuardState
     from langchain_repeat_guard.node import RepeatReminderNode as RepeatReminderNode
@@ -25,20 +29,24 @@ __all__ = [
     "Reminder",
     "RepeatGuardConfig",
     "RepeatGuardError",
+    "RepeatGuardMiddleware",
     "RepeatGuardNode",
     "RepeatGuardSetupError",
     "RepeatGuardState",
     "RepeatGuardStateError",
     "RepeatReminderNode",
+    "TransientRepeatGuardMiddleware",
     "is_reminder",
     "observe",
 ]
 
 # Loaded on first use: LangChain and LangGraph take seconds to import.
 _ON_FIRST_USE = {
+    "RepeatGuardMiddleware": "middleware",
     "RepeatGuardNode": "node",
     "RepeatGuardState": "node",
     "RepeatReminderNode": "node",
+    "TransientRepeatGuardMiddleware": "middleware",
     "is_reminder": "history.delivery",
 }
 

@@ -35,13 +35,18 @@ def calls_of(message: AIMessage) -> Sequence[IssuedCall]:
     last one where no such form is kept.
     """
     if not message.invalid_tool_calls:
-        return list(map(_from_message, message.tool_calls))
+        return well_formed_calls_of(message)
     together: list[Any] = [*message.tool_calls, *message.invalid_tool_calls]
     calls = list(map(_from_message, together))
     for raw_calls in _raw_forms(message):
         if ordered := _in_raw_order(calls, raw_calls):
             return ordered
     return calls
+
+
+def well_formed_calls_of(message: AIMessage) -> Sequence[IssuedCall]:
+    """Return the calls of `message` that a tools node runs."""
+    return list(map(_from_message, message.tool_calls))
 
 
 def _from_message(call: ToolCall) -> IssuedCall:

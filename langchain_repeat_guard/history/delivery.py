@@ -29,6 +29,8 @@ class DueReminder:
 
     reminder: Reminder
     tool_call_id: str
+    call_index: int
+    """Place of the call among the calls of its message, untracked ones included."""
 
 
 def check_delivery(delivery: str) -> Delivery:

@@ -10,13 +10,8 @@ from typing_extensions import TypedDict
 
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.history.carried import CHANNEL
-from langchain_repeat_guard.history.delivery import (
-    Delivery,
-    remind_in_tool_message,
-    reminder_message,
-)
+from langchain_repeat_guard.history.delivery import Delivery
 from langchain_repeat_guard.history.guard import HistoryGuard
-from langchain_repeat_guard.history.judge import Verdict
 from langchain_repeat_guard.node.state import get_key, get_messages
 
 
@@ -121,27 +116,7 @@ class RepeatReminderNode(Runnable[Any, Any]):
         messages = get_messages(state, key)
         if messages is None:
             return {}
-        carried = self._guard.read_channel(get_key(state, CHANNEL))
-        verdict = self._guard.judge(messages, carried)
-        update: dict[str, Any] = {}
-        if verdict.due:
-            update[key] = self._delivered(verdict)
-        if verdict.carried != carried:
-            update[CHANNEL] = verdict.carried.to_dict()
-        return update
-
-    def _delivered(self, verdict: Verdict) -> list[Any]:
-        if self._guard.delivery == "human_message":
-            return [reminder_message(verdict.due, verdict.message_id)]
-        answer = verdict.step.answers[0] if verdict.step else None
-        if answer is None or not answer.id:
-            self._guard.failsafe.warn_once(
-                "delivery",
-                "cannot append to a tool message without id. delivery='tool_message' needs the "
-                "reducer add_messages on the state's messages.",
-            )
-            return []
-        return [remind_in_tool_message(answer, verdict.due)]
+        return self._guard.update(messages, get_key(state, CHANNEL))
 
 
 @cache

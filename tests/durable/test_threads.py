@@ -40,9 +40,7 @@ def repeats_wanted(number: int) -> int:
 def test_two_hundred_at_once(guard, is_async) -> None:
     """Each of 200 simultaneous conversations gets its own reminders, and no other's."""
     model = ScriptedModel(script=answer)
-    agent: Any = create_agent(
-        model, [grep], middleware=[guard()], checkpointer=InMemorySaver()
-    )
+    agent: Any = create_agent(model, [grep], middleware=[guard()], checkpointer=InMemorySaver())
 
     def arguments(number: int) -> tuple[Any, Any]:
         prompt = {"messages": [("user", str(repeats_wanted(number)))]}

@@ -4,16 +4,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from helpers.laws import check_order
-from helpers.models import ScriptedModel, Turn
-from helpers.modes import Run
-from helpers.pictures import picture, pictures, without_reminders
-from helpers.tools import grep
 from langchain.agents import create_agent
 from langchain_core.messages import BaseMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
+from helpers.laws import check_order
+from helpers.models import ScriptedModel, Turn
+from helpers.modes import Run
+from helpers.pictures import picture, pictures, without_reminders
+from helpers.tools import grep
 from langchain_repeat_guard import TransientRepeatGuardMiddleware
 
 Arrange = Callable[[Any], list[Any]]

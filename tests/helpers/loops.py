@@ -7,13 +7,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from helpers.laws import payload
-from helpers.models import ScriptedModel, asks, call, says
-from helpers.tools import grep
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 import langchain_repeat_guard
+from helpers.laws import payload
+from helpers.models import ScriptedModel, asks, call, says
+from helpers.tools import grep
 from langchain_repeat_guard import is_reminder
 
 PROMPT = {"messages": [("user", "find it")]}

@@ -73,11 +73,15 @@ class Stage:
     attachment: str
     streaming: bool = False
     tools: Sequence[BaseTool] = (grep,)
+    has_own_client: bool = False
+    """An asynchronous client belongs to one event loop, and thus to one test."""
+
     saver: InMemorySaver = field(default_factory=InMemorySaver)
 
     def agent(self, *, approves: bool = False, summarises: bool = False, **options: Any) -> Any:
         """Return a new agent object on the thread's saver."""
-        model = client(CLIENTS[self.api], self.server.url, streaming=self.streaming)
+        get = client.__wrapped__ if self.has_own_client else client
+        model = get(CLIENTS[self.api], self.server.url, streaming=self.streaming)
         host = Host(model, self.tools, self.saver, approves=approves, summarises=summarises)
         return ATTACHMENTS[self.attachment](host, delivery=self.delivery, **options)
 

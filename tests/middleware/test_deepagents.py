@@ -58,7 +58,9 @@ def test_parallel_subagents_do_not_share(guard, run) -> None:
     agent = create_deep_agent(
         outer,
         middleware=[guard()],
-        subagents=[helper(name, model, guard()) for name, model in zip(("one", "two"), inner, strict=True)],
+        subagents=[
+            helper(name, model, guard()) for name, model in zip(("one", "two"), inner, strict=True)
+        ],
         checkpointer=InMemorySaver(),
     )
     Scene(agent, outer, guard, run).prompt()

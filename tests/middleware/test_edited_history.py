@@ -16,7 +16,13 @@ from langchain.agents.middleware import (
     before_model,
     wrap_model_call,
 )
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, RemoveMessage, trim_messages
+from langchain_core.messages import (
+    AIMessage,
+    AnyMessage,
+    HumanMessage,
+    RemoveMessage,
+    trim_messages,
+)
 from langgraph.graph.message import REMOVE_ALL_MESSAGES, add_messages
 
 from langchain_repeat_guard import is_reminder
@@ -27,9 +33,7 @@ ALL_COUNTS = [[3], [5], [8]]
 def counts_told(scene: Any) -> list[list[int]]:
     """Return what each reminder at the end of a request was about, in order."""
     return [
-        reminder_counts(request[-1])
-        for request in scene.model.requests
-        if is_reminder(request[-1])
+        reminder_counts(request[-1]) for request in scene.model.requests if is_reminder(request[-1])
     ]
 
 

@@ -39,9 +39,7 @@ def test_each_issued_call_counts_once(guard, run, decision, is_first) -> None:
 def test_rejected_beside_approved_calls_of_one_step(guard, run) -> None:
     """The rejected call's result comes first; the reminder still stands behind the last result."""
     pair = [asks(call("grep", {"pattern": "x"}), call("grep", {"pattern": "x"})) for _ in range(2)]
-    scene = make_scene(
-        guard(), run, [*pair, says("done")], arrange=lambda one: [one, human()]
-    )
+    scene = make_scene(guard(), run, [*pair, says("done")], arrange=lambda one: [one, human()])
     scene.prompt()
     for _ in range(2):
         scene.resume({"decisions": [DECISIONS["approve"], DECISIONS["reject"]]})

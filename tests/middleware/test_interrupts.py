@@ -24,8 +24,7 @@ def test_interrupt_in_a_tool(guard, run) -> None:
 def test_interrupt_in_one_of_several_parallel_tools(guard, run) -> None:
     """While one call of a step waits, the step does not count; then all its calls do."""
     step = [
-        asks(call("grep", {"pattern": "x"}), call("ask_human", {"question": "q"}))
-        for _ in range(3)
+        asks(call("grep", {"pattern": "x"}), call("ask_human", {"question": "q"})) for _ in range(3)
     ]
     scene = make_scene(
         guard(exclude=("ask_human",)), run, [*step, says("done")], tools=[grep, ask_human]

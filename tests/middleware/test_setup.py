@@ -145,9 +145,7 @@ def test_a_guard_in_its_place_says_nothing(guard, run, arrange, guard_log) -> No
 )
 def test_a_foreign_value_in_the_channel_is_replaced(guard, run, value, guard_log) -> None:
     """What no guard has written costs one log line, and the run goes on."""
-    scene = make_scene(
-        guard(), run, [*repeats(5, "grep"), says("done")], interrupt_after=["tools"]
-    )
+    scene = make_scene(guard(), run, [*repeats(5, "grep"), says("done")], interrupt_after=["tools"])
     scene.prompt()
     scene.agent.update_state(scene.config, {"repeat_guard": value}, as_node="tools")
     for _ in range(3):

@@ -62,7 +62,9 @@ def test_events_show_it_once(guard, run) -> None:
         return [event async for event in events]
 
     events = asyncio.run(collect())
-    chunks = [e["data"] for e in events if e["event"] == "on_chain_stream" and e["name"] == "LangGraph"]
+    chunks = [
+        e["data"] for e in events if e["event"] == "on_chain_stream" and e["name"] == "LangGraph"
+    ]
     found = list(reminders_anywhere(chunks))
     assert len(found) == (guard is RepeatGuardMiddleware)
 

@@ -76,9 +76,7 @@ def test_unknown_tools_count(guard, run) -> None:
 
 def test_invalid_arguments_count(guard, run) -> None:
     """Arguments that fail the tool's own check count as the model wrote them."""
-    scene = make_scene(
-        guard(), run, [*repeats(5, "read", {"file": 7}), says("done")], tools=[read]
-    )
+    scene = make_scene(guard(), run, [*repeats(5, "read", {"file": 7}), says("done")], tools=[read])
     scene.prompt()
     assert scene.seen == growing("hatatatR3atatR5")
     assert '- arguments: {"file":7}\n' in scene.model.requests[-1][-1].content
@@ -139,10 +137,11 @@ def test_notes_of_tools_between_results_are_no_prompts_of_the_guard(guard, run) 
         return Command(update={"messages": [ToolMessage("ok", tool_call_id="n"), entry]})
 
     both = [call("grep", {"pattern": "x"}, "g"), call("grep", {"pattern": "x"}, "h")]
-    script = [asks(*both), asks(call("grep", {"pattern": "x"}, "i"), call("note", {"text": "t"}, "n"))]
-    scene = make_scene(
-        guard(exclude=("note",)), run, [*script, says("done")], tools=[grep, note]
-    )
+    script = [
+        asks(*both),
+        asks(call("grep", {"pattern": "x"}, "i"), call("note", {"text": "t"}, "n")),
+    ]
+    scene = make_scene(guard(exclude=("note",)), run, [*script, says("done")], tools=[grep, note])
     scene.prompt()
     expected = "hattattnR3" if scene.as_stored("R") else "hattattR3n"
     assert scene.seen == growing(expected)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from helpers.attachments import ATTACHMENTS
 from helpers.replies import Reply
-from helpers.stage import ALLOWED, Stage, asks, client, prompt, reminders_in
+from helpers.stage import ALLOWED, Stage, asks, prompt, reminders_in
 from langgraph.types import Command
 
 with_hosts_steps = pytest.mark.parametrize(
@@ -92,8 +92,11 @@ def test_summaries(stage: Stage) -> None:
 async def test_async_loop(stage: Stage) -> None:
     """The asynchronous clients send the same."""
     stage.server.reset([*(asks("grep") for _ in range(9)), Reply("no")])
-    client.cache_clear()  # an asynchronous client belongs to one event loop
-    await stage.agent().ainvoke(prompt("find it"), {"configurable": {"thread_id": "1"}})
+    await (
+        replace(stage, has_own_client=True)
+        .agent()
+        .ainvoke(prompt("find it"), {"configurable": {"thread_id": "1"}})
+    )
     assert stage.server.refused == []
     assert reminders_in(stage.server.accepted[-1]) == [3, 5, 8]
 

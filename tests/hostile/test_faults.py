@@ -1,0 +1,106 @@
+"""Whatever goes wrong inside the guard, the agent runs as it does without it."""
+
+import datetime as dt
+import logging
+from types import FunctionType
+from typing import Any
+
+import pytest
+from helpers.attachments import ATTACHMENTS, BARE, Build, Host
+from helpers.faults import broken, called_by, functions_of
+from helpers.models import ScriptedModel, asks, call, malformed, says
+from helpers.stage import prompt
+from helpers.tools import grep, ping
+from langchain_core.messages import BaseMessage, ToolMessage
+from langgraph.checkpoint.memory import InMemorySaver
+
+from langchain_repeat_guard import is_reminder
+
+SECRET = "hunter2"  # noqa: S105  what no log may show
+CONFIG: Any = {"configurable": {"thread_id": "1"}}
+
+ENTRIES = {
+    "core.failsafe.FailOpen.run",
+    "middleware.stored.RepeatGuardMiddleware.before_model",
+    "middleware.transient.TransientRepeatGuardMiddleware.wrap_model_call",
+    "node.reminder_node.RepeatReminderNode.__call__",
+    "node.reminder_node.RepeatReminderNode.invoke",
+    "node.wrapper.RepeatGuardNode.invoke",
+}
+"""What the host itself calls, and the net: no code of the guard stands above them."""
+
+Outcome = list[tuple[str, str, Any]]
+
+
+def script() -> list[Any]:
+    """Return loops of plain, of rare and of malformed arguments, and an answer."""
+    rare = {"pattern": SECRET, "n": 1e-9, "on": dt.date(2026, 1, 1)}
+    plain = {"pattern": SECRET}
+    return [
+        asks(call("ping", {}, "p"), malformed("grep", "{bad", "m"), id="a0"),
+        *(asks(call("grep", rare, f"r{turn}"), id=f"b{turn}") for turn in range(3)),
+        *(asks(call("grep", plain, f"c{turn}"), id=f"c{turn}") for turn in range(4)),
+        says("no", id="z"),
+    ]
+
+
+class Run:
+    """One run of the script, under one attachment."""
+
+    def __init__(self, build: Build, **options: Any) -> None:
+        self.model = ScriptedModel(script=script())
+        host = Host(self.model, [grep, ping], InMemorySaver())
+        self.agent = build(host, **options)
+
+    def play(self) -> Outcome:
+        """Return what the state holds at the end, without reminders."""
+        messages = self.agent.invoke(prompt("go"), CONFIG)["messages"]
+        return [_seen(message) for message in messages if not is_reminder(message)]
+
+
+def _seen(message: BaseMessage) -> tuple[str, str, Any]:
+    text = message.text.partition("\n\n")[0] if isinstance(message, ToolMessage) else message.text
+    return message.type, text, getattr(message, "tool_calls", None)
+
+
+def guarded(attachment: str, delivery: str) -> Run:
+    options = {"thresholds": (2, 3), "redact_arguments": ("pass*",), "delivery": delivery}
+    return Run(ATTACHMENTS[attachment], **options)
+
+
+def internal_functions(attachment: str, delivery: str) -> dict[str, FunctionType]:
+    """Return what a guarded run calls, below what the host itself calls."""
+    functions = functions_of("core", "history", "node", "middleware")
+    called = called_by(guarded(attachment, delivery).play, functions)
+    return {name: one for name, one in sorted(called.items()) if name not in ENTRIES}
+
+
+@pytest.mark.parametrize("delivery", ["human_message", "tool_message"])
+def test_every_internal_function_may_raise(
+    attachment: str, delivery: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Each in turn raises under a running agent: it ends as without the guard, one line is logged.
+
+    The line does not quote the error, whose text may hold arguments.
+    """
+    unguarded = Run(BARE[attachment]).play()
+    functions = internal_functions(attachment, delivery)
+    assert len(functions) > 20
+    misbehaving = {}
+    for name, function in functions.items():
+        run = guarded(attachment, delivery)
+        caplog.clear()
+        with caplog.at_level(logging.DEBUG), broken(function, SECRET) as calls:
+            outcome = _play_to_the_end(run)
+        own = [line for line in caplog.messages if "skipped a check after FaultError" in line]
+        is_quiet = len(own) == 1 and SECRET not in caplog.text
+        if not (calls and outcome == unguarded and is_quiet):
+            misbehaving[name] = (len(calls), outcome, own)
+    assert misbehaving == {}
+
+
+def _play_to_the_end(run: Run) -> object:
+    try:
+        return run.play()
+    except Exception as error:  # noqa: BLE001  the failing test shows which
+        return error

@@ -15,19 +15,25 @@ from langchain_core.messages import BaseMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from langchain_repeat_guard import is_reminder
+from langchain_repeat_guard.history.guard import HistoryGuard
 
 SECRET = "hunter2"  # noqa: S105  what no log may show
 CONFIG: Any = {"configurable": {"thread_id": "1"}}
 
 ENTRIES = {
     "core.failsafe.FailOpen.run",
+    "middleware.listening.ModelInputs.on_chat_model_start",
     "middleware.stored.RepeatGuardMiddleware.before_model",
     "middleware.transient.TransientRepeatGuardMiddleware.wrap_model_call",
     "node.reminder_node.RepeatReminderNode.__call__",
+    "node.state._newest",
     "node.reminder_node.RepeatReminderNode.invoke",
     "node.wrapper.RepeatGuardNode.invoke",
 }
 """What the host itself calls, and the net: no code of the guard stands above them."""
+
+FOR_ANY_OBJECT = ("core.canonical.", "core.scalars.")
+"""Looks at whatever stands among arguments: what raises there is taken to equal nothing."""
 
 Outcome = list[tuple[str, str, Any]]
 
@@ -52,10 +58,14 @@ class Run:
         host = Host(self.model, [grep, ping], InMemorySaver())
         self.agent = build(host, **options)
 
-    def play(self) -> Outcome:
-        """Return what the state holds at the end, without reminders."""
-        messages = self.agent.invoke(prompt("go"), CONFIG)["messages"]
-        return [_seen(message) for message in messages if not is_reminder(message)]
+    def play(self) -> Any:
+        """Return what the state holds at the end."""
+        return self.agent.invoke(prompt("go"), CONFIG)["messages"]
+
+
+def outcome_of(messages: list[BaseMessage]) -> Outcome:
+    """Return what stands in the messages, reminders left out."""
+    return [_seen(message) for message in messages if not is_reminder(message)]
 
 
 def _seen(message: BaseMessage) -> tuple[str, str, Any]:
@@ -83,7 +93,7 @@ def test_every_internal_function_may_raise(
 
     The line does not quote the error, whose text may hold arguments.
     """
-    unguarded = Run(BARE[attachment]).play()
+    unguarded = outcome_of(Run(BARE[attachment]).play())
     functions = internal_functions(attachment, delivery)
     assert len(functions) > 20
     misbehaving = {}
@@ -91,11 +101,12 @@ def test_every_internal_function_may_raise(
         run = guarded(attachment, delivery)
         caplog.clear()
         with caplog.at_level(logging.DEBUG), broken(function, SECRET) as calls:
-            outcome = _play_to_the_end(run)
+            end = _play_to_the_end(run)
         own = [line for line in caplog.messages if "skipped a check after FaultError" in line]
-        is_quiet = len(own) == 1 and SECRET not in caplog.text
-        if not (calls and outcome == unguarded and is_quiet):
-            misbehaving[name] = (len(calls), outcome, own)
+        is_quiet = len(own) == (0 if name.startswith(FOR_ANY_OBJECT) and not own else 1)
+        is_same = isinstance(end, list) and outcome_of(end) == unguarded
+        if not (calls and is_same and is_quiet and SECRET not in caplog.text):
+            misbehaving[name] = (len(calls), is_same or end, caplog.messages)
     assert misbehaving == {}
 
 
@@ -104,3 +115,23 @@ def _play_to_the_end(run: Run) -> object:
         return run.play()
     except Exception as error:  # noqa: BLE001  the failing test shows which
         return error
+
+
+class _BrokenHandler(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        raise RuntimeError(record.getMessage())
+
+
+def test_a_log_handler_may_raise(attachment: str) -> None:
+    """The warning about a fault is lost where a host's log handler raises; the run is not."""
+    function = functions_of("history")[HistoryGuard.judge.__code__][1]
+    logger = logging.getLogger("langchain_repeat_guard")
+    handler = _BrokenHandler()
+    logger.addHandler(handler)
+    try:
+        with broken(function, SECRET) as calls:
+            end = guarded(attachment, "human_message").play()
+    finally:
+        logger.removeHandler(handler)
+    assert calls
+    assert outcome_of(end) == outcome_of(Run(BARE[attachment]).play())

@@ -127,6 +127,8 @@ def _plain_text(message: HumanMessage) -> str:
     texts = [
         block["text"]
         for block in message.content
-        if isinstance(block, dict) and block.get("type") == "text" and "text" in block
+        if isinstance(block, dict)
+        and block.get("type") == "text"
+        and isinstance(block.get("text"), str)
     ]
     return "".join(texts) if len(texts) == len(message.content) else ""

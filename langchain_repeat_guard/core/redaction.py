@@ -63,8 +63,10 @@ def _masked_spans(text: str, patterns: Sequence[str]) -> list[tuple[int, int]] |
         if mark in _CLOSING:
             is_open.append(_Open(_CLOSING[mark], token.end(), mark == "{"))
             continue
-        if mark == '"' or not is_open:
+        if mark == '"':
             continue
+        if not is_open:
+            return None
         top = is_open[-1]
         if mark == ":":
             if top.is_key:

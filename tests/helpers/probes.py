@@ -24,12 +24,15 @@ def node_with_channel(**options: Any) -> Probe:
 
 
 def _wrapped(*, has_channel: bool, **options: Any) -> Probe:
+    output: dict[str, Any] = {}
+    wrapped = guard.RepeatGuardNode(lambda _: {**output}, **options)
+
     def probe(state: dict[str, Any]) -> Any:
         before = {**state, "messages": state["messages"][:-1]}
         if not has_channel:
             del before["repeat_guard"]
-        output = {"messages": state["messages"][-1:]}
-        return guard.RepeatGuardNode(lambda _: output, **options).invoke(before)
+        output["messages"] = state["messages"][-1:]
+        return wrapped.invoke(before)
 
     return probe
 

@@ -52,7 +52,7 @@ def test_order_and_silence(
     caplog: pytest.LogCaptureFixture,
     turns: list[list[list[tuple[str, str]]]],
 ) -> None:
-    """In every request and every checkpoint results stand behind their calls, and no line is logged."""
+    """In every request and checkpoint results stand behind their calls; no line is logged."""
     script = [
         message
         for steps in turns

@@ -14,6 +14,7 @@ from langchain_repeat_guard.history.delivery import (
     reminder_message,
 )
 from langchain_repeat_guard.history.judge import Verdict, judge
+from langchain_repeat_guard.history.refusals import refusing_model, refusing_sender
 from langchain_repeat_guard.history.steps import was_written_by_user
 
 
@@ -52,16 +53,23 @@ class HistoryGuard:
         self._repairs_malformed = repairs_malformed
         self.failsafe = FailOpen(adapter)
         self._is_user_prompt = is_user_prompt or was_written_by_user
+        self._has_seen_step = False
 
     def judge(self, messages: Sequence[Any], carried: Carried | None) -> Verdict:
         """Say what is due behind the last of `messages`."""
-        return judge(
+        verdict = judge(
             messages,
             carried,
             config=self.config,
             is_user_prompt=self._is_user_prompt,
             repairs_malformed=self._repairs_malformed,
         )
+        step = verdict.step
+        if step is not None and (verdict.due or not self._has_seen_step):
+            # Before the first reminder: one that is refused may be in a checkpoint already.
+            self._has_seen_step = True
+            self._warn_of_refusal(refusing_sender(step.message))
+        return verdict
 
     def update(self, messages: Sequence[Any], stored: object) -> dict[str, Any]:
         """Return the state update that stores the reminder due now, and the chain.
@@ -91,6 +99,19 @@ class HistoryGuard:
             )
             return []
         return [remind_in_tool_message(answer, verdict.due)]
+
+    def check_model(self, model: object) -> None:
+        """Log one warning if `model` is known to refuse what this guard delivers."""
+        self._warn_of_refusal(refusing_model(model))
+
+    def _warn_of_refusal(self, chat_model: str | None) -> None:
+        if chat_model is not None and self.delivery == "human_message":
+            self.failsafe.warn_once(
+                "refusal",
+                f"delivers reminders as user messages, and the provider behind {chat_model} is "
+                "known to refuse a user message behind tool results. Pass "
+                "delivery='tool_message', which every provider accepts.",
+            )
 
     def read_channel(self, stored: object) -> Carried:
         """Return what the state carries; what is not ours is replaced, with one log line."""

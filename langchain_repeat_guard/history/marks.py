@@ -40,12 +40,15 @@ def mark_step(token: str, due: Iterable[DueReminder], preview_chars: int) -> Mar
     return MarkedStep(token, [_mark(one, preview_chars) for one in due])
 
 
-def due_again(message: AIMessage, marks: Iterable[Mark]) -> list[DueReminder]:
+def due_again(
+    message: AIMessage, marks: Iterable[Mark], redact_keys: Sequence[str]
+) -> list[DueReminder]:
     """Return the reminders of a marked step, made anew from its AIMessage.
 
     Args:
         message: As the model wrote it.
         marks: Those whose call is gone, since somebody has edited the message, are left out.
+        redact_keys: Whose values are not quoted now, whatever was quoted before.
     """
     calls = calls_of(message)
     due = []
@@ -58,6 +61,7 @@ def due_again(message: AIMessage, marks: Iterable[Mark]) -> list[DueReminder]:
                 fingerprint(call.name, call.args)[1] if mark.is_detailed else "",
                 is_first=not mark.is_detailed,
                 preview_chars=mark.preview_chars,
+                redact_keys=redact_keys,
             )
             due.append(DueReminder(reminder, call.id, mark.call_index))
     return due

@@ -23,19 +23,22 @@ class Addressed(NamedTuple):
     due: Sequence[DueReminder]
 
 
-def address(steps: Iterable[MarkedStep], messages: Sequence[Any]) -> dict[str, Addressed]:
+def address(
+    steps: Iterable[MarkedStep], messages: Sequence[Any], redact_keys: Sequence[str]
+) -> dict[str, Addressed]:
     """Return the reminders of the marked steps that `messages` still hold, by the steps' tokens.
 
     Args:
         steps: The marked steps.
         messages: The state's messages: what is quoted comes from them.
+        redact_keys: Keys of arguments whose values are not quoted.
     """
     places = _places_by_id(messages)
     found = {}
     for step in steps:
         source = _source(step.token, messages, places)
         message = None if source is None else convert_to_messages([source])[0]
-        if isinstance(message, AIMessage) and (due := due_again(message, step.marks)):
+        if isinstance(message, AIMessage) and (due := due_again(message, step.marks, redact_keys)):
             found[step.token] = Addressed(source, due)
     return found
 

@@ -1,7 +1,6 @@
 """What models really get, while a request passes through the middlewares further inside."""
 
 from contextvars import Token
-from types import TracebackType
 from typing import Any, Self
 
 from langchain_core.callbacks import BaseCallbackHandler
@@ -15,7 +14,7 @@ from langchain_core.runnables.config import (
 
 
 class ModelInputs(BaseCallbackHandler):
-    """Listens to the chat models that run inside a `with` block."""
+    """Hears what the chat models get that run between `join` and `leave`."""
 
     run_inline = True
     ignore_agent = ignore_chain = ignore_custom_event = ignore_retriever = ignore_retry = True
@@ -25,19 +24,16 @@ class ModelInputs(BaseCallbackHandler):
         self._heard: list[list[BaseMessage]] = []
         self._token: Token[RunnableConfig | None] | None = None
 
-    def __enter__(self) -> Self:
-        """Join the callbacks of the run in progress."""
-        joined = merge_configs(ensure_config(), {"callbacks": [self]})
-        self._token = var_child_runnable_config.set(joined)
-        return self
+    @classmethod
+    def join(cls) -> Self:
+        """Return a listener that is among the callbacks of the run in progress."""
+        inputs = cls()
+        joined = merge_configs(ensure_config(), {"callbacks": [inputs]})
+        inputs._token = var_child_runnable_config.set(joined)
+        return inputs
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Leave them."""
+    def leave(self) -> None:
+        """Leave the callbacks."""
         if self._token is not None:
             var_child_runnable_config.reset(self._token)
 

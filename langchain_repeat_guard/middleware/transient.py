@@ -78,6 +78,7 @@ class TransientRepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any
             delivery=delivery,
             repairs_malformed=True,
         )
+        self._checked_model: object = None
 
     @property
     def name(self) -> str:
@@ -93,36 +94,53 @@ class TransientRepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any
         self, request: _Request, handler: Callable[[_Request], _Response]
     ) -> _Result:
         """Call the model with the reminders that are due, and remember them with its answer."""
-        prepared = self._guard.failsafe.run(self._prepare, request)
+        run = self._guard.failsafe.run
+        prepared = run(self._prepare, request)
         if prepared is None:
             return handler(request)
         if prepared.messages is None:
-            return _remember(prepared, handler(request))
-        with ModelInputs() as inputs:
-            response = handler(request.override(messages=prepared.messages))
-        self._guard.failsafe.run(self._check_place, prepared.messages, inputs)
-        return _remember(prepared, response)
+            response = handler(request)
+        else:
+            inputs = run(ModelInputs.join)
+            try:
+                response = handler(request.override(messages=prepared.messages))
+            finally:
+                run(self._leave, inputs)
+            run(self._check_place, prepared.messages, inputs)
+        return run(_remember, prepared, response) or response
 
     async def awrap_model_call(
         self, request: _Request, handler: Callable[[_Request], Awaitable[_Response]]
     ) -> _Result:
         """Do as `wrap_model_call` does, asynchronously."""
-        prepared = self._guard.failsafe.run(self._prepare, request)
+        run = self._guard.failsafe.run
+        prepared = run(self._prepare, request)
         if prepared is None:
             return await handler(request)
         if prepared.messages is None:
-            return _remember(prepared, await handler(request))
-        with ModelInputs() as inputs:
-            response = await handler(request.override(messages=prepared.messages))
-        self._guard.failsafe.run(self._check_place, prepared.messages, inputs)
-        return _remember(prepared, response)
+            response = await handler(request)
+        else:
+            inputs = run(ModelInputs.join)
+            try:
+                response = await handler(request.override(messages=prepared.messages))
+            finally:
+                run(self._leave, inputs)
+            run(self._check_place, prepared.messages, inputs)
+        return run(_remember, prepared, response) or response
 
     def _prepare(self, request: _Request) -> Prepared:
+        if request.model is not self._checked_model:
+            self._checked_model = request.model
+            self._guard.check_model(request.model)
         state: Any = request.state
         return prepare(self._guard, state["messages"], request.messages, state.get(CHANNEL))
 
-    def _check_place(self, sent: list[Any], inputs: ModelInputs) -> None:
-        if inputs.show_edit_of(sent):
+    def _leave(self, inputs: ModelInputs | None) -> None:
+        if inputs is not None:
+            inputs.leave()
+
+    def _check_place(self, sent: list[Any], inputs: ModelInputs | None) -> None:
+        if inputs is not None and inputs.show_edit_of(sent):
             self._guard.failsafe.warn_once(
                 "place",
                 "found that a middleware behind it in the list edits request.messages after the "

@@ -87,7 +87,11 @@ def observe_calls(
 
 
 def _tracked(calls: Sequence[IssuedCall], config: RepeatGuardConfig) -> Sequence[_TrackedCall]:
-    return [(call, fingerprint(call.name, call.args)) for call in calls if config.tracks(call.name)]
+    return [
+        (call, fingerprint(call.name, call.args, config))
+        for call in calls
+        if config.tracks(call.name)
+    ]
 
 
 def _count(
@@ -174,8 +178,8 @@ def _read_chain(
     if not calls:
         return memory
     first, (key, _) = calls[0]
-    same = SameArguments(first.name, first.args, key)
-    enough = config.last_threshold
+    same = SameArguments(first.name, first.args, key, config)
+    enough = config.settles_at(first.name)
     count = 0
     seen = {step.token}
     for item in past:

@@ -8,9 +8,15 @@ RepeatGuardError
 Options that break a rule raise `pydantic.ValidationError`, which is a `ValueError` too.
 """
 
+from typing import Any
+
 
 class RepeatGuardError(Exception):
     """Base of every exception that this package raises."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let the exception pass between processes, although it is built from other arguments."""
+        return type(self).__new__, (type(self), *self.args), self.__dict__
 
 
 class RepeatGuardStateError(RepeatGuardError, ValueError):

@@ -23,8 +23,7 @@ def fingerprint(name: str, arguments: object, config: RepeatGuardConfig) -> tupl
     for canonical_text in (write_plain, write):
         # Any object may be among the arguments, and raise anything.
         with contextlib.suppress(Exception):
-            text = canonical_text(arguments)
-            return _digest(name, text), text
+            return _with_digest(name, canonical_text(arguments))
     return "", ""
 
 
@@ -60,9 +59,9 @@ def _kinds_of_scalars(arguments: object) -> list[type]:
     return kinds if JSON_SCALARS.issuperset(kinds) else []
 
 
-def _digest(name: str, arguments: str) -> str:
+def _with_digest(name: str, arguments: str) -> tuple[str, str]:
     # The canonical text never holds a NUL, so that the separator is unambiguous.
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass") + b"\0")
     for start in range(0, len(arguments), _HASHED_AT_ONCE):
         digest.update(arguments[start : start + _HASHED_AT_ONCE].encode())
-    return digest.hexdigest()[:_DIGEST_CHARS]
+    return digest.hexdigest()[:_DIGEST_CHARS], arguments

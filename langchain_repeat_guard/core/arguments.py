@@ -5,21 +5,17 @@ import hashlib
 from typing import Any
 
 from langchain_repeat_guard.core.canonical import write
-from langchain_repeat_guard.core.config import RepeatGuardConfig
-from langchain_repeat_guard.core.paths import without
 from langchain_repeat_guard.core.plain_json import JSON_SCALARS, write_plain
 
 _DIGEST_CHARS = 32
 _HASHED_AT_ONCE = 1 << 20
 
 
-def fingerprint(name: str, arguments: object, config: RepeatGuardConfig) -> tuple[str, str]:
-    """Return the key of a call, and the canonical text of the arguments that count.
+def fingerprint(name: str, arguments: object) -> tuple[str, str]:
+    """Return the key of a call, and the canonical text of its arguments.
 
     Both are empty where the arguments cannot be compared honestly: such a call equals no other.
     """
-    if config.ignore_arguments:
-        arguments = without(arguments, config.ignored_paths(name))
     for canonical_text in (write_plain, write):
         # Any object may be among the arguments, and raise anything.
         with contextlib.suppress(Exception):
@@ -30,10 +26,9 @@ def fingerprint(name: str, arguments: object, config: RepeatGuardConfig) -> tupl
 class SameArguments:
     """Tells which arguments of a tool are identical to the given ones, one after another."""
 
-    def __init__(self, name: str, arguments: Any, key: str, config: RepeatGuardConfig) -> None:
+    def __init__(self, name: str, arguments: Any, key: str) -> None:
         """Remember a call, with its key, to compare the arguments of others of that name with."""
         self._name = name
-        self._config = config
         self._arguments = arguments
         self._key = key
         self._kinds = _kinds_of_scalars(arguments)
@@ -48,7 +43,7 @@ class SameArguments:
             and [*self._arguments] == [*others]  # or `1` and `True` could have changed places
         ):
             return True  # the same scalars in the same order: no need to write them out
-        return bool(self._key) and self._key == fingerprint(self._name, others, self._config)[0]
+        return bool(self._key) and self._key == fingerprint(self._name, others)[0]
 
 
 def _kinds_of_scalars(arguments: object) -> list[type]:

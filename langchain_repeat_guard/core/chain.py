@@ -5,6 +5,7 @@ from typing import Any, Self
 
 from langchain_repeat_guard.core.arguments import fingerprint
 from langchain_repeat_guard.core.config import RepeatGuardConfig
+from langchain_repeat_guard.core.paths import counted_arguments
 from langchain_repeat_guard.core.reminder import Reminder, make_reminder
 from langchain_repeat_guard.errors import RepeatGuardStateError
 
@@ -107,7 +108,8 @@ def observe(
     """
     if not config.tracks(name):
         return chain, None
-    return count_call(chain, name, fingerprint(name, args, config), config=config)
+    counted = counted_arguments(name, args, config)
+    return count_call(chain, name, fingerprint(name, counted), config=config)
 
 
 def count_call(

@@ -98,6 +98,10 @@ class RepeatGuardConfig(BaseModel, frozen=True, extra="forbid"):
     later_reminder: str | None = None
     """The same for each later reminder."""
 
+    def __hash__(self) -> int:
+        """Agree with equality, although some fields are dicts."""
+        return hash(self.model_dump_json())
+
     @classmethod
     def resolve(cls, config: Self | None, options: dict[str, Any]) -> Self:
         """Return `config`, or a new one made from `options`.

@@ -7,6 +7,7 @@ from typing import Any
 from langchain_repeat_guard.core.arguments import SameArguments, fingerprint
 from langchain_repeat_guard.core.chain import Chain, count_call
 from langchain_repeat_guard.core.config import RepeatGuardConfig
+from langchain_repeat_guard.core.paths import counted_arguments
 from langchain_repeat_guard.history.calls import IssuedCall, all_answered
 from langchain_repeat_guard.history.carried import Carried
 from langchain_repeat_guard.history.delivery import DueReminder
@@ -88,7 +89,7 @@ def observe_calls(
 
 def _tracked(calls: Sequence[IssuedCall], config: RepeatGuardConfig) -> Sequence[_TrackedCall]:
     return [
-        (call, fingerprint(call.name, call.args, config))
+        (call, fingerprint(call.name, counted_arguments(call.name, call.args, config)))
         for call in calls
         if config.tracks(call.name)
     ]
@@ -178,7 +179,7 @@ def _read_chain(
     if not calls:
         return memory
     first, (key, _) = calls[0]
-    same = SameArguments(first.name, first.args, key, config)
+    same = SameArguments(first.name, counted_arguments(first.name, first.args, config), key)
     enough = config.settles_at(first.name)
     count = 0
     seen = {step.token}
@@ -191,7 +192,7 @@ def _read_chain(
         seen |= {item.token}
         only = item.only_call
         if only is not None and only["name"] == first.name:
-            is_broken = only["args"] not in same
+            is_broken = counted_arguments(first.name, only["args"], config) not in same
             repeats = 0 if is_broken else 1
         else:
             repeats, is_broken = _repeats(first.name, same, item, config)
@@ -210,7 +211,7 @@ def _repeats(
     count = 0
     for call in reversed(step.calls if step.is_complete else ()):
         if config.tracks(call.name):
-            if call.name != name or call.args not in same:
+            if call.name != name or counted_arguments(name, call.args, config) not in same:
                 return count, True
             count += 1
     return count, False

@@ -6,7 +6,7 @@ from typing import Any
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.core.failsafe import FailOpen
 from langchain_repeat_guard.errors import RepeatGuardStateError
-from langchain_repeat_guard.history.carried import Carried
+from langchain_repeat_guard.history.carried import CHANNEL, Carried
 from langchain_repeat_guard.history.delivery import Delivery, check_delivery
 from langchain_repeat_guard.history.judge import Verdict, judge
 from langchain_repeat_guard.history.steps import was_written_by_user
@@ -34,6 +34,9 @@ class HistoryGuard:
         if not isinstance(messages_key, str) or not messages_key:
             msg = f"messages_key must be the name of a state key, got {messages_key!r}"
             raise TypeError(msg)
+        if messages_key == CHANNEL:
+            msg = f"messages_key must not be {CHANNEL!r}: that key holds the guard's chain itself"
+            raise ValueError(msg)
         if is_user_prompt is not None and not callable(is_user_prompt):
             msg = f"is_user_prompt must be a function of a message, got {is_user_prompt!r}"
             raise TypeError(msg)

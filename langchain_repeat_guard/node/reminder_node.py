@@ -35,6 +35,9 @@ class RepeatReminderNode(Runnable[Any, Any]):
     its own state channel, so that the chain survives resume, replay, and deleted messages; nothing
     has to be added to the graph's state. Adds one superstep per model call.
 
+    The graph's messages need a reducer that appends, such as `add_messages` or `operator.add`: in
+    a state without one, any node's update replaces the whole list.
+
     Args:
         config: Settings, or single settings by name as `options`.
         messages_key: The state's key for the messages. A state without it is left alone.
@@ -56,9 +59,10 @@ class RepeatReminderNode(Runnable[Any, Any]):
         >>> _ = graph.add_node("remind", node)
     """
 
-    def __new__(cls, *, messages_key: str = "messages", **_: Any) -> Self:
+    def __new__(cls, *, messages_key: object = "messages", **_: Any) -> Self:
         """Choose the class whose `__call__` names the key: LangGraph reads the schema there."""
-        if cls is RepeatReminderNode and messages_key != "messages":
+        is_other_key = isinstance(messages_key, str) and messages_key not in ("messages", CHANNEL)
+        if cls is RepeatReminderNode and is_other_key:
             cls = cast("type[Self]", _class_for(messages_key))  # noqa: PLW0642
         return super().__new__(cls)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from langchain_repeat_guard.core.arguments import SameArguments, fingerprint
 from langchain_repeat_guard.core.chain import Chain, count_call
@@ -31,12 +31,23 @@ class Verdict:
     carried: Carried
     due: Sequence[DueReminder] = ()
     step: Step | None = None
-    """The newest step. `due` is about its calls."""
+    """The newest step. `due` and `at_limit` are about its calls."""
+
+    at_limit: tuple[str, int] | None = None
+    """The tool whose chain has reached the limit, and its length."""
 
     @property
     def message_id(self) -> str | None:
         """Id of the newest step's AIMessage, if it has one."""
         return self.step.message.id or None if self.step else None
+
+
+class _Counted(NamedTuple):
+    """What the calls of a step come to."""
+
+    chain: Chain
+    due: Sequence[DueReminder]
+    at_limit: tuple[str, int] | None
 
 
 def judge(
@@ -59,6 +70,8 @@ def judge(
         is_user_prompt: Tells a user's prompt from other human messages.
     """
     memory = carried or Carried()
+    if config.counting == "since_new_call" and _was_rewound(messages, memory, is_user_prompt):
+        memory = Carried(prompts=memory.prompts)
     past = read_back(messages, is_user_prompt)
     may_remind = True
     for item in past:
@@ -70,10 +83,11 @@ def judge(
                 return Verdict(memory)
             calls = _tracked(issued, config)
             before = _before(item, calls, past, memory, config)
-            chain, due = _count(before.chain, calls, config)
-            if not may_remind or item.is_reminded:
-                due = ()
-            return Verdict(_advance(before, item, chain), due, item)
+            counted = _count(before.chain, calls, config)
+            after = _advance(before, item, counted.chain)
+            if not may_remind:
+                return Verdict(after, (), item)
+            return Verdict(after, () if item.is_reminded else counted.due, item, counted.at_limit)
         if type(item) is Prompt:
             return Verdict(memory.after_prompt(item.message_id))
         may_remind = False
@@ -84,7 +98,8 @@ def observe_calls(
     chain: Chain, calls: Sequence[IssuedCall], config: RepeatGuardConfig
 ) -> tuple[Chain, Sequence[DueReminder]]:
     """Count the calls of one complete step, in the order in which the model issued them."""
-    return _count(chain, _tracked(calls, config), config)
+    counted = _count(chain, _tracked(calls, config), config)
+    return counted.chain, counted.due
 
 
 def _tracked(calls: Sequence[IssuedCall], config: RepeatGuardConfig) -> Sequence[_TrackedCall]:
@@ -95,15 +110,16 @@ def _tracked(calls: Sequence[IssuedCall], config: RepeatGuardConfig) -> Sequence
     ]
 
 
-def _count(
-    chain: Chain, calls: Sequence[_TrackedCall], config: RepeatGuardConfig
-) -> tuple[Chain, Sequence[DueReminder]]:
+def _count(chain: Chain, calls: Sequence[_TrackedCall], config: RepeatGuardConfig) -> _Counted:
     due: list[DueReminder] = []
+    at_limit = None
     for call, key_and_text in calls:
         chain, reminder = count_call(chain, call.name, key_and_text, config=config)
         if reminder:
             due.append(DueReminder(reminder, call.id))
-    return chain, due
+        if config.limit is not None and chain.count >= config.limit:
+            at_limit = (call.name, chain.count)
+    return _Counted(chain, due, at_limit)
 
 
 def _advance(carried: Carried, step: Step, chain: Chain) -> Carried:
@@ -120,6 +136,8 @@ def _before(
 ) -> Carried:
     """Return what is carried into `step`, whose tracked calls are `calls`."""
     if not memory.counted:
+        if config.counting == "since_new_call":
+            return _read_all(step, past, memory, config)
         return _read_chain(step, calls, past, memory, config)
     base = memory
     unseen: list[Step] = []
@@ -154,6 +172,34 @@ def _as_counted(step: Step, memory: Carried, config: RepeatGuardConfig) -> Carri
             calls = _tracked(step.calls, config)[-1:]
             return memory.back_to(place, calls[0][1][0] if calls else "")
     return None
+
+
+def _was_rewound(messages: Sequence[Any], memory: Carried, is_user_prompt: IsUserPrompt) -> bool:
+    """Tell whether the newest counted steps were taken out of the history, but not all of them."""
+    tokens = [token for token, _ in memory.counted]
+    if not tokens:
+        return False
+    for item in read_back(messages, is_user_prompt):
+        if type(item) is Prompt:
+            return False
+        if type(item) is Step and item.token in tokens:
+            return item.token != tokens[-1]
+    return False
+
+
+def _read_all(step: Step, past: Past, memory: Carried, config: RepeatGuardConfig) -> Carried:
+    """Return what `step` finds, read from all messages since the user's prompt."""
+    steps = {step.token: step}
+    for item in past:
+        if type(item) is Prompt:
+            memory = memory.after_prompt(item.message_id)
+            break
+        if type(item) is Step and item.is_complete:
+            steps.setdefault(item.token, item)
+    for earlier in list(steps.values())[:0:-1]:
+        chain, _ = observe_calls(memory.chain, earlier.calls, config)
+        memory = _advance(memory, earlier, chain)
+    return memory
 
 
 def _read_chain(

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from langchain_repeat_guard.history.delivery import is_reminder as is_reminder
     from langchain_repeat_guard.history.events import REMINDER_EVENT as REMINDER_EVENT
     from langchain_repeat_guard.history.events import ReminderEvent as ReminderEvent
+    from langchain_repeat_guard.middleware import RepeatGuardMiddleware as RepeatGuardMiddleware
+    from langchain_repeat_guard.middleware import (
+        TransientRepeatGuardMiddleware as TransientRepeatGuardMiddleware,
+    )
     from langchain_repeat_guard.node import RepeatGuardNode as RepeatGuardNode
     from langchain_repeat_guard.node import RepeatGuardState as RepeatGuardState
     from langchain_repeat_guard.node import RepeatReminderNode as RepeatReminderNode
@@ -36,18 +40,21 @@ __all__ = [
     "RepeatGuardCallbackHandler",
     "RepeatGuardConfig",
     "RepeatGuardError",
+    "RepeatGuardMiddleware",
     "RepeatGuardNode",
     "RepeatGuardSetupError",
     "RepeatGuardState",
     "RepeatGuardStateError",
     "RepeatLimitError",
     "RepeatReminderNode",
+    "TransientRepeatGuardMiddleware",
     "is_reminder",
     "observe",
 ]
 
 # Loaded on first use: LangChain and LangGraph take seconds to import.
 _ON_FIRST_USE = {
+    "RepeatGuardMiddleware": "middleware",
     "REMINDER_EVENT": "history.events",
     "ReminderEvent": "history.events",
     "ReminderRecord": "callback",
@@ -55,6 +62,7 @@ _ON_FIRST_USE = {
     "RepeatGuardNode": "node",
     "RepeatGuardState": "node",
     "RepeatReminderNode": "node",
+    "TransientRepeatGuardMiddleware": "middleware",
     "is_reminder": "history.delivery",
 }
 

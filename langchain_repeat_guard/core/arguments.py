@@ -6,6 +6,7 @@ from typing import Any
 
 from langchain_repeat_guard.core.canonical import write
 from langchain_repeat_guard.core.plain_json import JSON_SCALARS, write_plain
+from langchain_repeat_guard.core.scalars import NotComparableError
 
 _DIGEST_CHARS = 32
 _HASHED_AT_ONCE = 1 << 20
@@ -16,10 +17,12 @@ def fingerprint(name: str, arguments: object) -> tuple[str, str]:
 
     Both are empty where the arguments cannot be compared honestly: such a call equals no other.
     """
-    for canonical_text in (write_plain, write):
-        # Any object may be among the arguments, and raise anything.
-        with contextlib.suppress(Exception):
-            return _with_digest(name, canonical_text(arguments))
+    # Beyond plain JSON, not encodable, or too deep for this stack.
+    with contextlib.suppress(NotComparableError, ValueError, RecursionError):
+        return _with_digest(name, write_plain(arguments))
+    # Any object may be among the arguments, and raise anything.
+    with contextlib.suppress(Exception):
+        return _with_digest(name, write(arguments))
     return "", ""
 
 

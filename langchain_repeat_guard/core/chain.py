@@ -100,5 +100,6 @@ def count_call(
         arguments,
         is_first=count == config.thresholds[0],
         preview_chars=config.arguments_preview_chars,
+        redact_keys=config.redact_arguments,
     )
     return advanced, reminder

@@ -1,6 +1,6 @@
 """The tool calls that a model issued in one message."""
 
-from collections import Counter
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -35,13 +35,18 @@ def calls_of(message: AIMessage) -> Sequence[IssuedCall]:
     last one where no such form is kept.
     """
     if not message.invalid_tool_calls:
-        return list(map(_from_message, message.tool_calls))
+        return well_formed_calls_of(message)
     together: list[Any] = [*message.tool_calls, *message.invalid_tool_calls]
     calls = list(map(_from_message, together))
     for raw_calls in _raw_forms(message):
         if ordered := _in_raw_order(calls, raw_calls):
             return ordered
     return calls
+
+
+def well_formed_calls_of(message: AIMessage) -> Sequence[IssuedCall]:
+    """Return the calls of `message` that a tools node runs."""
+    return list(map(_from_message, message.tool_calls))
 
 
 def _from_message(call: ToolCall) -> IssuedCall:
@@ -74,15 +79,26 @@ def _raw_forms(message: AIMessage) -> Iterator[list[Any]]:
 
 def _in_raw_order(calls: Sequence[IssuedCall], raw_calls: list[Any]) -> list[IssuedCall]:
     """Return `calls` as they stand among `raw_calls`, the others last; nothing if none is there."""
-    ordered: list[IssuedCall] = []
-    rest = [*calls]
+    # Ids may be missing or repeated: then name and malformed text tell the calls apart.
+    waiting: defaultdict[object, deque[int]] = defaultdict(deque)
+    for place, call in enumerate(calls):
+        waiting[call.id, call.name, _text_of(call)].append(place)
+        waiting[call.id, call.name].append(place)
+    order: dict[int, None] = {}
     for raw in filter(None, map(_read_raw, raw_calls)):
-        # Ids may be missing or repeated: then name and malformed text tell the calls apart.
-        same = [call for call in rest if (call.id, call.name) == (raw.id, raw.name)]
-        for found in ([call for call in same if call.args == raw.args] or same)[:1]:
-            ordered.append(found)
-            rest = [call for call in rest if call is not found]
-    return [*ordered, *rest] if ordered else []
+        for places in (waiting[raw.id, raw.name, _text_of(raw)], waiting[raw.id, raw.name]):
+            while places and places[0] in order:
+                places.popleft()
+            if places:
+                order[places.popleft()] = None
+                break
+    if not order:
+        return []
+    return [calls[place] for place in (*order, *(n for n in range(len(calls)) if n not in order))]
+
+
+def _text_of(call: IssuedCall) -> str | None:
+    return call.args if isinstance(call.args, str) else None
 
 
 def _read_raw(raw: Any) -> IssuedCall | None:

@@ -96,7 +96,8 @@ class RepeatGuardNode(Runnable[Any, Any]):
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002  the name is Runnable's
         """Run the wrapped node and return its result, with the reminder if one is due."""
-        return self._finish(input, self._inner.invoke(input, config, **kwargs))
+        output = self._inner.invoke(input, config, **kwargs)
+        return self._guard.failsafe.run(self._reminded, input, output) or output
 
     async def ainvoke(
         self,
@@ -105,7 +106,8 @@ class RepeatGuardNode(Runnable[Any, Any]):
         **kwargs: Any,
     ) -> Any:
         """Do as `invoke` does, asynchronously."""
-        return self._finish(input, await self._inner.ainvoke(input, config, **kwargs))
+        output = await self._inner.ainvoke(input, config, **kwargs)
+        return self._guard.failsafe.run(self._reminded, input, output) or output
 
     def __iter__(self) -> NoReturn:
         """Refuse to be a list of tools, which is what prebuilt agents would take this for.
@@ -119,10 +121,6 @@ class RepeatGuardNode(Runnable[Any, Any]):
             "middleware=[RepeatGuardMiddleware()]."
         )
         raise RepeatGuardSetupError(msg)
-
-    def _finish(self, state: Any, output: Any) -> Any:
-        reminded = self._guard.failsafe.run(self._reminded, state, output)
-        return output if reminded is None else reminded
 
     def _reminded(self, state: Any, output: Any) -> Any:
         key = self._guard.messages_key

@@ -90,7 +90,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("scenario", "is_seen"), CASES)
-def test_scenario(scenario: Scenario, is_seen: bool) -> None:  # noqa: FBT001
+def test_scenario(scenario: Scenario, is_seen: bool) -> None:
     """Each call draws the reminder that the original gives it."""
     expected = [delivered(one, scenario) for one in scenario.accepted]
     assert play(scenario, is_seen=is_seen) in expected

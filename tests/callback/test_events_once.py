@@ -52,7 +52,7 @@ HELPERS = [
 @pytest.mark.parametrize("helpers", HELPERS)
 @pytest.mark.parametrize("delivers", [True, False], ids=["delivered", "only-reported"])
 def test_the_handler_sends_it_where_nobody_delivers(
-    delivers: bool,  # noqa: FBT001
+    delivers: bool,
     helpers: list[Any],
 ) -> None:
     """Other models of the same agent neither draw nor repeat the event."""

@@ -160,7 +160,7 @@ def test_an_async_function_is_awaited(run: Run) -> None:
 @pytest.mark.faults_expected
 @pytest.mark.parametrize("is_async", [False, True], ids=["function", "coroutine"])
 def test_a_failing_function_does_not_reach_the_run(
-    is_async: bool,  # noqa: FBT001
+    is_async: bool,
     run: Run,
     caplog: pytest.LogCaptureFixture,
 ) -> None:

@@ -331,7 +331,7 @@ def test_a_graph_that_calls_tools_from_text(run: Run) -> None:
 
 
 @pytest.mark.parametrize("is_graph", [True, False], ids=["graph", "plain-code"])
-def test_a_chat_model_that_writes_its_calls_as_text(is_graph: bool, run: Run) -> None:  # noqa: FBT001
+def test_a_chat_model_that_writes_its_calls_as_text(is_graph: bool, run: Run) -> None:
     """Its whole story may be one prompt; the tools' own runs are the calls."""
     model = ScriptedModel(script=lambda _: says("grep x"))
 

@@ -174,7 +174,7 @@ def test_the_right_agent_gets_it(run: Run) -> None:
 
 
 @pytest.mark.parametrize("attach", [False, True], ids=["not-attached", "nothing-due"])
-def test_nothing_is_taken(attach: bool, run: Run) -> None:  # noqa: FBT001
+def test_nothing_is_taken(attach: bool, run: Run) -> None:
     """Where the handler does not watch the run, or found nothing, the node has nothing to do."""
     handler = RepeatGuardCallbackHandler(thresholds=(3,))
     times = 2 if attach else 5

@@ -38,6 +38,7 @@ def test_defaults() -> None:
         "include": (),
         "exclude": (),
         "arguments_preview_chars": 500,
+        "redact_arguments": (),
     }
 
 

@@ -36,7 +36,9 @@ BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
 def detailed(tool: str, arguments: str, preview_chars: int = 500) -> Reminder:
     """Return the detailed reminder about a third call."""
-    return make_reminder(tool, 3, arguments, is_first=False, preview_chars=preview_chars)
+    return make_reminder(
+        tool, 3, arguments, is_first=False, preview_chars=preview_chars, redact_keys=()
+    )
 
 
 def quoted(arguments: str, preview_chars: int) -> str:

@@ -1,7 +1,7 @@
 """Reminders as messages, and messages recognised as reminders."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar, get_args
 
 from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage
@@ -29,7 +29,7 @@ class DueReminder:
 
     reminder: Reminder
     tool_call_id: str
-    call_index: int
+    call_index: int = field(default=0, compare=False)
     """Place of the call among the calls of its message, untracked ones included."""
 
 

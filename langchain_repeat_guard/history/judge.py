@@ -77,7 +77,7 @@ def judge(
                 due = ()
             return Verdict(_advance(before, item, chain), due, item)
         if type(item) is Prompt:
-            return Verdict(_after_prompt(item, memory))
+            return Verdict(memory.after_prompt(item.message_id))
         may_remind = False
     return Verdict(memory)
 
@@ -127,10 +127,10 @@ def _before(
     unseen: list[Step] = []
     for item in past:
         if type(item) is Prompt:
-            if _is_known(item, memory):
+            if memory.has_seen_prompt(item.message_id):
                 unseen = []
             else:
-                base = _after_prompt(item, memory)
+                base = memory.after_prompt(item.message_id)
             break
         if type(item) is Step:
             if (known := _as_counted(item, memory, config)) is not None:
@@ -158,14 +158,6 @@ def _as_counted(step: Step, memory: Carried, config: RepeatGuardConfig) -> Carri
     return None
 
 
-def _after_prompt(prompt: Prompt, memory: Carried) -> Carried:
-    return memory if _is_known(prompt, memory) else Carried(prompt=prompt.message_id)
-
-
-def _is_known(prompt: Prompt, memory: Carried) -> bool:
-    return bool(prompt.message_id) and prompt.message_id == memory.prompt
-
-
 def _read_chain(
     step: Step,
     calls: Sequence[_TrackedCall],
@@ -187,7 +179,7 @@ def _read_chain(
     seen = {step.token}
     for item in past:
         if type(item) is Prompt:
-            memory = Carried(prompt=item.message_id)
+            memory = memory.after_prompt(item.message_id)
             break
         if type(item) is not Step or item.token in seen:
             continue
@@ -203,7 +195,7 @@ def _read_chain(
             break
     if not count:
         return memory
-    return Carried(Chain(key, count), (), memory.prompt)
+    return Carried(Chain(key, count), (), memory.prompts)
 
 
 def _repeats(

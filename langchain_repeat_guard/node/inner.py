@@ -21,10 +21,7 @@ def as_tools_node(tools_node: object) -> Runnable[Any, Any]:
         RepeatGuardSetupError: It cannot work as a wrapped node.
     """
     if isinstance(tools_node, Runnable) and not isinstance(tools_node, BaseTool):
-        for part in _parts(tools_node):
-            if isinstance(getattr(part, "__dict__", {}).get("_guard"), HistoryGuard):
-                msg = f"One guard per agent: this {type(part).__name__} guards already."
-                raise RepeatGuardSetupError(msg)
+        _refuse_second_guard(tools_node)
         return tools_node
     name = getattr(tools_node, "__name__", type(tools_node).__name__)
     if isinstance(tools_node, BaseTool | list | tuple | type):
@@ -43,6 +40,23 @@ def as_tools_node(tools_node: object) -> Runnable[Any, Any]:
     return RunnableLambda(tools_node)
 
 
+def as_hook(hook: object) -> Runnable[Any, Any]:
+    """Return a `pre_model_hook` as a runnable.
+
+    Raises:
+        RepeatGuardSetupError: It cannot run inside another node.
+    """
+    if isinstance(hook, Runnable):
+        _refuse_second_guard(hook)
+        return hook
+    name = getattr(hook, "__name__", type(hook).__name__)
+    if not callable(hook):
+        msg = f"Cannot wrap {name!r}: hook must be a runnable or a function that takes the state."
+        raise RepeatGuardSetupError(msg)
+    _check_signature(hook, name)
+    return RunnableLambda(hook)
+
+
 def return_direct_tools(tools_node: Runnable[Any, Any]) -> frozenset[str]:
     """Return the names of the tools whose results end the run."""
     return frozenset(
@@ -51,6 +65,13 @@ def return_direct_tools(tools_node: Runnable[Any, Any]) -> frozenset[str]:
         for name, tool in getattr(part, "tools_by_name", {}).items()
         if tool.return_direct
     )
+
+
+def _refuse_second_guard(node: Runnable[Any, Any]) -> None:
+    for part in _parts(node):
+        if isinstance(getattr(part, "__dict__", {}).get("_guard"), HistoryGuard):
+            msg = f"One guard per agent: this {type(part).__name__} guards already."
+            raise RepeatGuardSetupError(msg)
 
 
 def _parts(runnable: object) -> Iterator[object]:
@@ -68,7 +89,7 @@ def _check_signature(function: Callable[..., Any], name: str) -> None:
     except (TypeError, ValueError):  # a builtin: it has none to look at
         return
     if not parameters:
-        msg = f"Cannot wrap {name!r}: a tools node takes the state, and this takes nothing."
+        msg = f"Cannot wrap {name!r}: a node takes the state, and this takes nothing."
         raise RepeatGuardSetupError(msg)
     bound_already = getattr(function, "keywords", {})
     for parameter in parameters[1:]:

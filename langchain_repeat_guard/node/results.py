@@ -49,7 +49,7 @@ def extend(output: Any, update: dict[str, Any], key: str, *, is_list_state: bool
     if not update:
         return output
     if is_list_state:
-        return _extend_list(output, update.get(key, []))
+        return _extend_list(output, update[key])
     if isinstance(output, Command | list | tuple):
         return [*parts_of(output), update]
     return _extend_state({} if output is None else output, update, key)
@@ -110,7 +110,7 @@ def _joined(new: list[Any], old: list[Any]) -> list[Any]:
 
 def _changed_part(part: Any, key: str, change: _Change) -> Any:
     if isinstance(part, BaseMessage | list | tuple):
-        changed = change(_as_list(part))
+        changed = change(as_list(part))
         return changed if isinstance(part, list) else changed[0]
     if isinstance(part, Command):
         return replace(part, update=_changed_update(part.update, key, change))
@@ -125,8 +125,8 @@ def _changed_update(update: Any, key: str, change: _Change) -> Any:
 
 def _changed(messages: Any, change: _Change) -> Any:
     if isinstance(messages, Overwrite):
-        return Overwrite(change(_as_list(messages.value)))
-    return change(_as_list(messages))
+        return Overwrite(change(as_list(messages.value)))
+    return change(as_list(messages))
 
 
 def _with_value(state: Any, key: str, value: Any) -> Any:
@@ -139,9 +139,7 @@ def _with_value(state: Any, key: str, value: Any) -> Any:
 
 
 def _extend_list(output: Any, messages: list[Any]) -> Any:
-    if not messages:
-        return output
-    parts = _as_list(output)
+    parts = as_list(output)
     if any(isinstance(part, Command) for part in parts):
         return [*parts, messages]
     return [*parts, *messages]
@@ -149,23 +147,23 @@ def _extend_list(output: Any, messages: list[Any]) -> Any:
 
 def _messages_in(part: Any, key: str) -> Iterator[Any]:
     if isinstance(part, dict):
-        yield from _as_list(part.get(key))
+        yield from as_list(part.get(key))
     elif isinstance(part, BaseMessage):
         yield part
     elif isinstance(part, list | tuple):
-        yield from _as_list(part)
+        yield from as_list(part)
     elif isinstance(part, Command):
         if part.graph != Command.PARENT:
             yield from _messages_in_update(part.update, key)
     elif part is not None:
-        yield from _as_list(get_key(part, key))
+        yield from as_list(get_key(part, key))
 
 
 def _messages_in_update(update: Any, key: str) -> Iterator[Any]:
     if isinstance(update, list | tuple) and _are_pairs(update):
         for name, value in update:
             if name == key:
-                yield from _as_list(value)
+                yield from as_list(value)
     else:
         yield from _messages_in(update, key)
 
@@ -180,10 +178,11 @@ def _are_pairs(update: list[Any] | tuple[Any, ...]) -> bool:
 
 def _unwrapped(message: Any) -> list[Any]:
     """Return the messages of an `Overwrite`, or the one message that this is."""
-    return _as_list(message.value) if isinstance(message, Overwrite) else [message]
+    return as_list(message.value) if isinstance(message, Overwrite) else [message]
 
 
-def _as_list(messages: Any) -> list[Any]:
+def as_list(messages: Any) -> list[Any]:
+    """Return a list of messages, whichever of the forms a node may return them in."""
     if messages is None:
         return []
     if isinstance(messages, list):

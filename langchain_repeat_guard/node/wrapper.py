@@ -15,7 +15,7 @@ from langchain_repeat_guard.history.delivery import (
     reminder_message,
 )
 from langchain_repeat_guard.history.guard import HistoryGuard
-from langchain_repeat_guard.history.judge import Verdict
+from langchain_repeat_guard.history.steps import Step
 from langchain_repeat_guard.node.inner import as_tools_node, return_direct_tools
 from langchain_repeat_guard.node.results import (
     extend,
@@ -135,9 +135,12 @@ class RepeatGuardNode(Runnable[Any, Any]):
         update: dict[str, Any] = {}
         if carried is not None and verdict.carried != carried:
             update[CHANNEL] = verdict.carried.to_dict()
-        if verdict.due and not self._is_last_word(verdict, output):
+        step = verdict.step
+        if step and verdict.due and not self._is_last_word(step, output):
             if self._guard.delivery == "tool_message":
-                output = self._remind_in_output(output, verdict)
+                last = step.answers[0]
+                reminded = remind_in_tool_message(last, verdict.due)
+                output = replace_message(output, last, reminded, key)
             else:
                 update[key] = [reminder_message(verdict.due, verdict.message_id)]
         return extend(output, update, key, is_list_state=is_list_state)
@@ -151,16 +154,8 @@ class RepeatGuardNode(Runnable[Any, Any]):
                 "and the model, or use pre_model_hook or RepeatGuardMiddleware.",
             )
 
-    def _is_last_word(self, verdict: Verdict, output: Any) -> bool:
+    def _is_last_word(self, step: Step, output: Any) -> bool:
         """Tell whether no model of this graph will read the results of the step."""
         if leaves_graph(output):
             return True
-        names = {answer.name for answer in verdict.step.answers} if verdict.step else set()
-        return not self._return_direct.isdisjoint(names)
-
-    def _remind_in_output(self, output: Any, verdict: Verdict) -> Any:
-        if verdict.step is None:
-            return output
-        answer = verdict.step.answers[0]
-        new = remind_in_tool_message(answer, verdict.due)
-        return replace_message(output, answer, new, self._guard.messages_key)
+        return not self._return_direct.isdisjoint(call.name for call in step.calls)

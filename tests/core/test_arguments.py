@@ -594,7 +594,7 @@ SAME_ARGUMENTS_CASES = [
 
 
 @pytest.mark.parametrize(("first", "second", "is_same"), SAME_ARGUMENTS_CASES)
-def test_same_arguments(first: object, second: object, is_same: bool) -> None:  # noqa: FBT001
+def test_same_arguments(first: object, second: object, is_same: bool) -> None:
     """The shortcut for flat objects gives the verdict that the full comparison gives."""
     same = SameArguments("tool", first, fingerprint("tool", first)[0])
     assert (second in same) is is_same

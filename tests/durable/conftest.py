@@ -36,7 +36,9 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
     """Return an empty store: a new file, or a new database on the server."""
     if request.param == "sqlite":
         return Store("sqlite", str(tmp_path / "checkpoints.sqlite"))
-    return Store("postgres", _new_database(request.getfixturevalue("postgres")))
+    server = Store("postgres", _new_database(request.getfixturevalue("postgres")))
+    server.set_up()
+    return server
 
 
 @pytest.fixture(params=GUARDS.values(), ids=GUARDS.keys())

@@ -1,13 +1,13 @@
 """Runs that lose their process go on in another one as if nothing had happened."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import cycle
+from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.loops import Loop, undisturbed
 from helpers.laws import payload
+from helpers.loops import Loop, undisturbed
 from helpers.stores import Store
 from helpers.workers import Job, run_until_killed, serve
 from langgraph.checkpoint.memory import InMemorySaver
@@ -29,7 +29,9 @@ def final_messages(job: Job) -> list[str]:
 
 
 @pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
-def test_killed_at_every_superstep(processes, store, loop, tmp_path, is_async) -> None:
+def test_killed_at_every_superstep(
+    processes: Any, store: Store, loop: Loop, tmp_path: Path, is_async: bool
+) -> None:
     """A run whose process dies in every superstep gives the requests of an undisturbed one."""
     job = Job(loop, store, tmp_path / "log", is_async=is_async)
     codes = []
@@ -49,13 +51,16 @@ def test_killed_at_every_superstep(processes, store, loop, tmp_path, is_async) -
     assert not job.log.read_text()
 
 
-def test_two_workers_alternating_on_one_thread(processes, store, loop, tmp_path) -> None:
+def test_two_workers_alternating_on_one_thread(
+    processes: Any, store: Store, loop: Loop, tmp_path: Path
+) -> None:
     """Two processes that each keep an agent, and take turns, act as one."""
     job = Job(loop, store, tmp_path / "log")
     pipes = [processes.Pipe() for _ in range(2)]
     workers = [processes.Process(target=serve, args=(job, theirs)) for _, theirs in pipes]
-    for worker in workers:
+    for worker, (_, theirs) in zip(workers, pipes, strict=True):
         worker.start()
+        theirs.close()  # so that a worker that dies ends the test instead of blocking it
     turns = 0
     for ours, _ in cycle(pipes):
         ours.send("next")

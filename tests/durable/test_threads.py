@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from helpers.agents import MakeGuard
 from helpers.models import ScriptedModel, asks, call, says
 from helpers.pictures import growing, picture, without_reminders
 from helpers.tools import grep
@@ -37,7 +38,7 @@ def repeats_wanted(number: int) -> int:
     "guard", [RepeatGuardMiddleware, TransientRepeatGuardMiddleware], ids=["stored", "transient"]
 )
 @pytest.mark.parametrize("is_async", [False, True], ids=["threads", "tasks"])
-def test_two_hundred_at_once(guard, is_async) -> None:
+def test_two_hundred_at_once(guard: MakeGuard, is_async: bool) -> None:
     """Each of 200 simultaneous conversations gets its own reminders, and no other's."""
     model = ScriptedModel(script=answer)
     agent: Any = create_agent(model, [grep], middleware=[guard()], checkpointer=InMemorySaver())

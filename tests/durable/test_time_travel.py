@@ -12,6 +12,12 @@ from helpers.stores import Store
 CONFIG: dict[str, Any] = {"configurable": {"thread_id": "1"}}
 
 
+@pytest.fixture
+def short_loop(loop: Loop) -> Loop:
+    """Return an agent that repeats one call five times: long enough for both texts."""
+    return replace(loop, calls=5)
+
+
 def without_copy(agent: Any, config: Any) -> Any:
     """Replay from the checkpoint itself."""
     return config
@@ -23,18 +29,18 @@ def with_copy(agent: Any, config: Any) -> Any:
 
 
 @pytest.mark.parametrize("start", [without_copy, with_copy], ids=["replay", "fork"])
-def test_from_each_checkpoint(store: Store, loop: Loop, start: Any) -> None:
+def test_from_each_checkpoint(store: Store, short_loop: Loop, start: Any) -> None:
     """A new agent that starts at any checkpoint sends the rest of the first run's requests.
 
     The very first checkpoint, which holds no message yet, cannot be forked: its input is lost.
     """
     with store.open() as saver:
-        agent = loop.agent(saver)
+        agent = short_loop.agent(saver)
         messages = payload(agent.invoke(PROMPT, CONFIG)["messages"])
-        requests = loop.requests()
+        requests = short_loop.requests()
         lengths = {len(requests)} if start is with_copy else set()
         for number, snapshot in enumerate(list(agent.get_state_history(CONFIG))):
-            again = replace(loop, record=loop.record.with_name(f"{number}.jsonl"))
+            again = replace(short_loop, record=short_loop.record.with_name(f"{number}.jsonl"))
             again.record.touch()
             new = again.agent(saver)
             if snapshot.next and (snapshot.values["messages"] or start is without_copy):
@@ -46,17 +52,17 @@ def test_from_each_checkpoint(store: Store, loop: Loop, start: Any) -> None:
     assert lengths == set(range(len(requests) + 1))
 
 
-def test_from_each_checkpoint_async(store: Store, loop: Loop) -> None:
+def test_from_each_checkpoint_async(store: Store, short_loop: Loop) -> None:
     """The same, on an event loop."""
 
     async def travel() -> None:
         async with store.aopen() as saver:
-            agent = loop.agent(saver)
+            agent = short_loop.agent(saver)
             messages = payload((await agent.ainvoke(PROMPT, CONFIG))["messages"])
-            requests = loop.requests()
+            requests = short_loop.requests()
             history = [snapshot async for snapshot in agent.aget_state_history(CONFIG)]
             for number, snapshot in enumerate(history):
-                again = replace(loop, record=loop.record.with_name(f"{number}.jsonl"))
+                again = replace(short_loop, record=short_loop.record.with_name(f"{number}.jsonl"))
                 again.record.touch()
                 if snapshot.next:
                     output = await again.agent(saver).ainvoke(None, snapshot.config)

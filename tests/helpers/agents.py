@@ -16,6 +16,12 @@ from helpers.pictures import picture, pictures, without_reminders
 from helpers.tools import grep
 from langchain_repeat_guard import TransientRepeatGuardMiddleware
 
+MakeGuard = Callable[..., Any]
+"""The class of one of the two middlewares."""
+
+GuardLog = Callable[[], list[str]]
+"""Returns what the guard has logged so far."""
+
 Arrange = Callable[[Any], list[Any]]
 """Puts the guard among other middlewares."""
 

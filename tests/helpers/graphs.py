@@ -106,13 +106,19 @@ class Playback:
             builder.add_edge("tools", "remind")
             last = "remind"
         builder.add_conditional_edges(last, self._next)
-        self.app = builder.compile(checkpointer=checkpointer or InMemorySaver())
+        if checkpointer is None:
+            checkpointer = InMemorySaver()
+        self.app = builder.compile(checkpointer=checkpointer)
+
+    def queue(self, turns: Sequence[AIMessage]) -> None:
+        """Let the model say this next, in a run that the test starts."""
+        self._turns.extend(turns)
 
     def run(
         self, turns: Sequence[AIMessage], *said: AnyMessage | str, thread: str = "thread"
     ) -> list[AnyMessage]:
         """Let the model answer `said` by `turns`; return the thread's messages."""
-        self._turns.extend(turns)
+        self.queue(turns)
         update = {"messages": [HumanMessage(m) if isinstance(m, str) else m for m in said]}
         result = self.app.invoke(update, _config(thread), durability="exit")
         messages: list[AnyMessage] = result["messages"]

@@ -20,12 +20,17 @@ class Store:
     address: str
     """Path of the database file, or the server's URI."""
 
+    def set_up(self) -> None:
+        """Make the tables, once and before any process opens the store."""
+        if self.kind == "postgres":
+            with PostgresSaver.from_conn_string(self.address) as saver:
+                saver.setup()
+
     @contextmanager
     def open(self) -> Iterator[Any]:
         """Yield a saver for sync runs."""
         if self.kind == "postgres":
             with PostgresSaver.from_conn_string(self.address) as saver:
-                saver.setup()
                 yield saver
             return
         with closing(sqlite3.connect(self.address, check_same_thread=False, timeout=30)) as link:
@@ -36,5 +41,4 @@ class Store:
         """Yield a saver for async runs."""
         kind = AsyncPostgresSaver if self.kind == "postgres" else AsyncSqliteSaver
         async with kind.from_conn_string(self.address) as saver:
-            await saver.setup()
             yield saver

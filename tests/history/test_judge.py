@@ -326,6 +326,13 @@ class TestCarried:
         agent.messages = agent.messages[:1]
         assert agent.take(step(3, GREP)) == ["grep x 3"]
 
+    def test_earlier_prompt_that_was_kept_does_not_reset(self) -> None:
+        """A trimmer may keep the first prompt of a thread, and delete all prompts behind it."""
+        agent = self.agent(step(1, GREP))
+        agent.take([prompt("again", "h2")], step(2, GREP), step(3, GREP))
+        agent.messages = agent.messages[:1]
+        assert agent.take(step(4, GREP)) == ["grep x 3"]
+
     def test_known_prompt_as_last_message_does_not_reset(self) -> None:
         """A node before the model sees it before the first step, and again after a deletion."""
         agent = self.agent(step(1, GREP), step(2, GREP))
@@ -395,6 +402,20 @@ class TestCarried:
         agent.messages = agent.messages[:3]
         assert agent.take([*step(11, READ)], step(12, GREP), step(13, GREP)) == []
         assert agent.take(step(14, GREP)) == ["grep x 3"]
+
+    @pytest.mark.parametrize("kept", [slice(0, 3), slice(1, 3)], ids=["with-prompt", "without"])
+    def test_only_the_last_step_goes_on_top(self, kept: slice) -> None:
+        """Where no remembered step is left, older ones may have been counted before."""
+        agent = self.agent(*(step(number, GREP) for number in range(1, 11)))
+        agent.config = RepeatGuardConfig(thresholds=(11,))
+        agent.messages = agent.messages[kept]
+        assert agent.take(step(11, GREP)) == ["grep x 11"]
+
+    def test_only_the_last_step_goes_on_top_of_a_known_prompt(self) -> None:
+        """The same behind a prompt that was kept."""
+        agent = self.agent(step(1, GREP), step(2, GREP))
+        agent.messages = [*agent.messages[:1], *step(3, GREP)]
+        assert agent.take(step(4, GREP)) == ["grep x 3"]
 
     def test_first_step_reads_what_was_there_before(self) -> None:
         """A guard may be added to a thread that has gone on without it."""

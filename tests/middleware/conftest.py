@@ -1,18 +1,16 @@
 """Both middlewares and both ways to run an agent, for all tests here."""
 
 import logging
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
+from helpers.agents import GuardLog, MakeGuard
 from helpers.modes import Run, run_async, run_sync
 
 from langchain_repeat_guard import (
     RepeatGuardMiddleware,
     TransientRepeatGuardMiddleware,
 )
-
-MakeGuard = Callable[..., Any]
 
 
 @pytest.fixture(
@@ -42,7 +40,7 @@ def _no_warning_of_the_guard(
 
 
 @pytest.fixture
-def guard_log(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
+def guard_log(caplog: pytest.LogCaptureFixture) -> GuardLog:
     """Return a function that returns what the guard has logged so far."""
     return lambda: _guard_lines(caplog)
 

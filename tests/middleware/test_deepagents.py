@@ -1,13 +1,15 @@
 """deepagents: the agent and each subagent whose spec lists a guard have chains of their own."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from deepagents import create_deep_agent
 from deepagents.backends import FilesystemBackend
 from deepagents.middleware.summarization import SummarizationMiddleware
-from helpers.agents import Scene, make_scene
+from helpers.agents import MakeGuard, Scene, make_scene
 from helpers.models import ScriptedModel, asks, call, repeats, says
+from helpers.modes import Run
 from helpers.pictures import growing, pictures, reminder_counts
 from helpers.tools import grep
 from langgraph.checkpoint.memory import InMemorySaver
@@ -33,8 +35,8 @@ def delegate(name: str) -> Any:
 
 
 @pytest.mark.parametrize("name", ["searcher", "general-purpose"])
-def test_agent_and_subagent_have_chains_of_their_own(guard, run, name) -> None:
-    """The same task twice is a chain of two for the agent; each visit of the subagent starts at 0."""
+def test_agent_and_subagent_have_chains_of_their_own(guard: MakeGuard, run: Run, name: str) -> None:
+    """The same task twice is a chain of two for the agent; each visit starts a chain."""
     inner = ScriptedModel(script=[*repeats(3, "grep"), says("found")] * 2)
     outer = ScriptedModel(script=[asks(delegate(name)), asks(delegate(name)), says("done")])
     agent = create_deep_agent(
@@ -50,7 +52,7 @@ def test_agent_and_subagent_have_chains_of_their_own(guard, run, name) -> None:
     assert pictures(inner.requests) == growing("hatatatR3") * 2
 
 
-def test_parallel_subagents_do_not_share(guard, run) -> None:
+def test_parallel_subagents_do_not_share(guard: MakeGuard, run: Run) -> None:
     """Two subagents at work at once, each with two equal calls: no chain of four, nor of three."""
     inner = [ScriptedModel(script=[*repeats(2, "grep"), says("found")]) for _ in range(2)]
     both = asks(delegate("one"), delegate("two"))
@@ -67,7 +69,7 @@ def test_parallel_subagents_do_not_share(guard, run) -> None:
     assert [pictures(model.requests) for model in inner] == [growing("hatat")] * 2
 
 
-def test_the_general_purpose_subagent_inherits_no_guard(guard, run) -> None:
+def test_the_general_purpose_subagent_inherits_no_guard(guard: MakeGuard, run: Run) -> None:
     """Without a spec of its own, general-purpose is not guarded: the README says how it is."""
     model = ScriptedModel(
         script=[asks(delegate("general-purpose")), *repeats(3, "grep"), says("found"), says("done")]
@@ -78,8 +80,10 @@ def test_the_general_purpose_subagent_inherits_no_guard(guard, run) -> None:
 
 
 @pytest.mark.parametrize("keep", [2, 4, 8])
-def test_deep_summaries_lose_no_reminder(guard, run, keep, tmp_path) -> None:
-    """deepagents shortens requests and keeps the state: the chain goes on, in valid requests."""
+def test_deep_summaries_lose_no_reminder(
+    guard: MakeGuard, run: Run, keep: int, tmp_path: Path
+) -> None:
+    """Deepagents shortens requests and keeps the state: the chain goes on, in valid requests."""
     summary = SummarizationMiddleware(
         ScriptedModel(script=lambda _: says("a summary")),
         backend=FilesystemBackend(root_dir=tmp_path, virtual_mode=True),

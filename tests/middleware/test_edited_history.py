@@ -4,12 +4,14 @@ import operator
 from typing import Annotated, Any
 
 import pytest
-from helpers.agents import make_scene
-from helpers.models import ScriptedModel, asks, call, repeats, says
-from helpers.pictures import growing, reminder_counts
 from deepagents.middleware.patch_tool_calls import PatchToolCallsMiddleware
+from helpers.agents import MakeGuard, make_scene
+from helpers.models import ScriptedModel, asks, call, repeats, says
+from helpers.modes import Run
+from helpers.pictures import growing, reminder_counts
 from langchain.agents import AgentState
 from langchain.agents.middleware import (
+    AgentMiddleware,
     ClearToolUsesEdit,
     ContextEditingMiddleware,
     SummarizationMiddleware,
@@ -25,7 +27,7 @@ from langchain_core.messages import (
 )
 from langgraph.graph.message import REMOVE_ALL_MESSAGES, add_messages
 
-from langchain_repeat_guard import is_reminder
+from langchain_repeat_guard import TransientRepeatGuardMiddleware, is_reminder
 
 ALL_COUNTS = [[3], [5], [8]]
 
@@ -44,7 +46,7 @@ def nine() -> list[Any]:
 
 @pytest.mark.parametrize("keep", [1, 2, 20])
 @pytest.mark.parametrize("is_first", [True, False], ids=["guard-first", "guard-last"])
-def test_summaries_lose_no_reminder(guard, run, keep, is_first) -> None:
+def test_summaries_lose_no_reminder(guard: MakeGuard, run: Run, keep: int, is_first: bool) -> None:
     """SummarizationMiddleware deletes counted steps; the chain goes on all the same."""
     summary = SummarizationMiddleware(
         ScriptedModel(script=lambda _: says("a summary")),
@@ -59,7 +61,7 @@ def test_summaries_lose_no_reminder(guard, run, keep, is_first) -> None:
     assert any("n" in seen for seen in scene.seen) == (keep < 20)
 
 
-def test_cleared_results_keep_their_reminders(guard, run) -> None:
+def test_cleared_results_keep_their_reminders(guard: MakeGuard, run: Run) -> None:
     """ContextEditing empties old results in requests; chain and reminders stay in place."""
     clear = ContextEditingMiddleware(edits=[ClearToolUsesEdit(trigger=1, keep=1)])
     scene = make_scene(guard(), run, nine(), arrange=lambda one: [clear, one])
@@ -69,7 +71,7 @@ def test_cleared_results_keep_their_reminders(guard, run) -> None:
 
 
 @pytest.mark.parametrize("keep", [2, 4, 6])
-def test_messages_trimmed_from_the_state(guard, run, keep) -> None:
+def test_messages_trimmed_from_the_state(guard: MakeGuard, run: Run, keep: int) -> None:
     """A hook that deletes all but the newest messages deletes no chain."""
 
     @before_model
@@ -85,7 +87,7 @@ def test_messages_trimmed_from_the_state(guard, run, keep) -> None:
 
 
 @pytest.mark.parametrize("keep", [3, 5])
-def test_messages_trimmed_from_the_request(guard, run, keep) -> None:
+def test_messages_trimmed_from_the_request(guard: MakeGuard, run: Run, keep: int) -> None:
     """A middleware that shortens only the requests costs no reminder that still has its place."""
 
     @wrap_model_call
@@ -123,7 +125,7 @@ class AppendingState(AgentState[Any]):
     messages: Annotated[list[AnyMessage], operator.add]  # type: ignore[misc]
 
 
-def test_a_reducer_that_forgets(guard, run) -> None:
+def test_a_reducer_that_forgets(guard: MakeGuard, run: Run) -> None:
     """A custom reducer drops counted steps; the chain goes on."""
     scene = make_scene(guard(), run, nine(), state_schema=ForgetfulState)
     scene.run(scene.agent, {"messages": [asks_nothing()]}, scene.config)
@@ -135,14 +137,14 @@ def asks_nothing() -> AIMessage:
     return says("ready")
 
 
-def test_a_reducer_that_only_appends(guard, run) -> None:
+def test_a_reducer_that_only_appends(guard: MakeGuard, run: Run) -> None:
     """Without add_messages, messages have no ids of their own; all is as usual."""
     scene = make_scene(guard(), run, nine(), state_schema=AppendingState)
     scene.run(scene.agent, {"messages": [HumanMessage("go")]}, scene.config)
     assert scene.seen == growing("hatatatR3atatR5atatatR8at")
 
 
-def test_removing_counted_steps_takes_their_calls_back(guard, run) -> None:
+def test_removing_counted_steps_takes_their_calls_back(guard: MakeGuard, run: Run) -> None:
     """After update_state has removed the newest two of four steps, the next call is the third."""
     script = [*repeats(6, "grep"), says("done")]
     scene = make_scene(guard(), run, script, interrupt_after=["tools"])
@@ -157,7 +159,7 @@ def test_removing_counted_steps_takes_their_calls_back(guard, run) -> None:
     assert scene.seen[-2:] == ["hatat", "hatatatR3"]
 
 
-def test_an_edited_call_is_another_call(guard, run) -> None:
+def test_an_edited_call_is_another_call(guard: MakeGuard, run: Run) -> None:
     """A step whose arguments update_state changes before it was counted counts as edited."""
     script = [*repeats(3, "grep", {"pattern": "x"}), says("done")]
     scene = make_scene(guard(), run, script, interrupt_after=["tools"])
@@ -171,7 +173,7 @@ def test_an_edited_call_is_another_call(guard, run) -> None:
     assert scene.seen[-1] == "hatatat"
 
 
-def test_a_prompt_added_by_update_state_resets(guard, run) -> None:
+def test_a_prompt_added_by_update_state_resets(guard: MakeGuard, run: Run) -> None:
     """A prompt that stands behind two calls starts the chain anew."""
     script = [*repeats(5, "grep"), says("done")]
     scene = make_scene(guard(), run, script, interrupt_after=["tools"])
@@ -183,7 +185,7 @@ def test_a_prompt_added_by_update_state_resets(guard, run) -> None:
     assert scene.seen[2:] == ["hatath", "hatathat", "hatathatat", "hatathatatatR3"]
 
 
-def test_a_prompt_that_overtakes_a_step(guard, run) -> None:
+def test_a_prompt_that_overtakes_a_step(guard: MakeGuard, run: Run) -> None:
     """A prompt sent while the third call waits drops that call and starts the chain anew."""
     script = [*repeats(6, "grep"), says("done")]
     scene = make_scene(
@@ -201,3 +203,55 @@ def test_a_prompt_that_overtakes_a_step(guard, run) -> None:
     for _ in range(3):
         scene.go_on()
     assert scene.seen[3:] == ["hatatath", "hatatathat", "hatatathatat", "hatatathatatatR3"]
+
+
+def shorten_arguments(messages: list[AnyMessage]) -> list[AnyMessage]:
+    """Do as deepagents does with old calls: replace arguments by a stub, under the same id."""
+    return [
+        message.model_copy(
+            update={"tool_calls": [{**one, "args": {"cut": True}} for one in message.tool_calls]}
+        )
+        if isinstance(message, AIMessage)
+        else message
+        for message in messages
+    ]
+
+
+class ArgumentCutter(AgentMiddleware[Any, Any, Any]):
+    """Shortens the arguments of all calls in requests."""
+
+    def wrap_model_call(self, request: Any, handler: Any) -> Any:
+        """Shorten."""
+        return handler(request.override(messages=shorten_arguments(request.messages)))
+
+    async def awrap_model_call(self, request: Any, handler: Any) -> Any:
+        """Shorten."""
+        return await handler(request.override(messages=shorten_arguments(request.messages)))
+
+
+def test_reminders_quote_the_state(guard: MakeGuard, run: Run) -> None:
+    """What other code has shortened in the request is counted and quoted as the model wrote it."""
+    scene = make_scene(
+        guard(thresholds=(2, 3)), run, nine(), arrange=lambda one: [ArgumentCutter(), one]
+    )
+    scene.prompt()
+    assert scene.model.requests[2][-2].content == "nothing found for x"
+    assert '- arguments: {"pattern":"x"}\n' in str(scene.model.requests[3][-1].content)
+    assert '- arguments: {"pattern":"x"}\n' in str(scene.model.requests[-1][8].content)
+
+
+def test_the_channel_forgets_reminders_of_deleted_steps(run: Run) -> None:
+    """A summary that deletes a reminded step takes its mark out of the channel."""
+    summary = SummarizationMiddleware(
+        ScriptedModel(script=lambda _: says("a summary")),
+        trigger=("messages", 8),
+        keep=("messages", 2),
+    )
+    scene = make_scene(
+        TransientRepeatGuardMiddleware(), run, nine(), arrange=lambda one: [summary, one]
+    )
+    scene.prompt()
+    present = {message.id for message in scene.messages}
+    marked = [token for token, _ in scene.state["repeat_guard"]["reminded"]]
+    assert len(marked) == 1
+    assert set(marked) <= present

@@ -3,8 +3,9 @@
 from typing import Any
 
 import pytest
-from helpers.agents import make_scene
+from helpers.agents import MakeGuard, make_scene
 from helpers.models import asks, call, repeats, says
+from helpers.modes import Run
 from helpers.pictures import growing
 from langchain.agents.middleware import HumanInTheLoopMiddleware
 
@@ -21,7 +22,9 @@ DECISIONS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("decision", DECISIONS.values(), ids=DECISIONS.keys())
 @pytest.mark.parametrize("is_first", [True, False], ids=["guard-first", "guard-last"])
-def test_each_issued_call_counts_once(guard, run, decision, is_first) -> None:
+def test_each_issued_call_counts_once(
+    guard: MakeGuard, run: Run, decision: dict[str, Any], is_first: bool
+) -> None:
     """Four equal calls, each paused and answered by the same decision: a reminder at three."""
     scene = make_scene(
         guard(),
@@ -36,7 +39,7 @@ def test_each_issued_call_counts_once(guard, run, decision, is_first) -> None:
     assert scene.stored == scene.as_stored("hatatatR3ata")
 
 
-def test_rejected_beside_approved_calls_of_one_step(guard, run) -> None:
+def test_rejected_beside_approved_calls_of_one_step(guard: MakeGuard, run: Run) -> None:
     """The rejected call's result comes first; the reminder still stands behind the last result."""
     pair = [asks(call("grep", {"pattern": "x"}), call("grep", {"pattern": "x"})) for _ in range(2)]
     scene = make_scene(guard(), run, [*pair, says("done")], arrange=lambda one: [one, human()])

@@ -2,15 +2,16 @@
 
 from typing import Any
 
-from helpers.agents import make_scene
+from helpers.agents import MakeGuard, make_scene
 from helpers.models import ScriptedModel, asks, call, repeats, says
+from helpers.modes import Run
 from helpers.pictures import growing, pictures
 from helpers.tools import ask_human, grep
 from langchain.agents import create_agent
 from langchain_core.tools import tool
 
 
-def test_interrupt_in_a_tool(guard, run) -> None:
+def test_interrupt_in_a_tool(guard: MakeGuard, run: Run) -> None:
     """Each of four equal calls pauses and is answered: a reminder at three."""
     script = [*repeats(4, "ask_human", {"question": "q"}), says("done")]
     scene = make_scene(guard(), run, script, tools=[ask_human])
@@ -21,7 +22,7 @@ def test_interrupt_in_a_tool(guard, run) -> None:
     assert scene.stored == scene.as_stored("hatatatR3ata")
 
 
-def test_interrupt_in_one_of_several_parallel_tools(guard, run) -> None:
+def test_interrupt_in_one_of_several_parallel_tools(guard: MakeGuard, run: Run) -> None:
     """While one call of a step waits, the step does not count; then all its calls do."""
     step = [
         asks(call("grep", {"pattern": "x"}), call("ask_human", {"question": "q"})) for _ in range(3)
@@ -35,7 +36,7 @@ def test_interrupt_in_one_of_several_parallel_tools(guard, run) -> None:
     assert scene.seen == growing("hattattattR3")
 
 
-def test_interrupt_inside_the_tool_of_a_subagent(guard, run) -> None:
+def test_interrupt_inside_the_tool_of_a_subagent(guard: MakeGuard, run: Run) -> None:
     """Parent and subagent keep chains of their own, although the subagent's tools start anew."""
     inner_model = ScriptedModel(
         script=[*repeats(3, "ask_human", {"question": "q"}), says("found")] * 2

@@ -3,8 +3,9 @@
 from typing import Any
 
 import pytest
-from helpers.agents import make_scene
+from helpers.agents import MakeGuard, make_scene
 from helpers.models import ScriptedModel, asks, call, repeats, says
+from helpers.modes import Run
 from helpers.pictures import growing
 from helpers.tools import broken
 from langchain.agents import create_agent
@@ -34,7 +35,7 @@ def script_of_four() -> list[Any]:
     return [*repeats(4, "grep", {"pattern": "x"}), says("done")]
 
 
-def test_calls_past_a_limit_count_like_others(guard, run) -> None:
+def test_calls_past_a_limit_count_like_others(guard: MakeGuard, run: Run) -> None:
     """A call that ToolCallLimit blocks is answered by an error, and counts."""
     limit = ToolCallLimitMiddleware(run_limit=1, exit_behavior="continue")
     scene = make_scene(guard(), run, script_of_four(), arrange=lambda one: [limit, one])
@@ -42,7 +43,7 @@ def test_calls_past_a_limit_count_like_others(guard, run) -> None:
     assert scene.seen == FOUR
 
 
-def test_a_limit_that_ends_the_run(guard, run) -> None:
+def test_a_limit_that_ends_the_run(guard: MakeGuard, run: Run) -> None:
     """Where ToolCallLimit ends the run, no model reads on: no reminder, and nothing broken."""
     limit = ToolCallLimitMiddleware(run_limit=2, exit_behavior="end")
     scene = make_scene(guard(), run, script_of_four(), arrange=lambda one: [one, limit])
@@ -51,7 +52,7 @@ def test_a_limit_that_ends_the_run(guard, run) -> None:
     assert scene.stored == "hatatata"
 
 
-def test_a_limit_that_raises(guard, run) -> None:
+def test_a_limit_that_raises(guard: MakeGuard, run: Run) -> None:
     """Where ToolCallLimit raises, its error arrives; the checkpoint ends with whole steps."""
     limit = ToolCallLimitMiddleware(run_limit=2, exit_behavior="error")
     scene = make_scene(guard(), run, script_of_four(), arrange=lambda one: [one, limit])
@@ -60,7 +61,7 @@ def test_a_limit_that_raises(guard, run) -> None:
     assert scene.seen == growing("hatat")
 
 
-def test_retries_of_a_tool_are_one_call(guard, run) -> None:
+def test_retries_of_a_tool_are_one_call(guard: MakeGuard, run: Run) -> None:
     """ToolRetry runs a failing tool three times for one call of the model."""
     retry = ToolRetryMiddleware(max_retries=2, initial_delay=0, jitter=False)
     script = [*repeats(3, "broken", {"reason": "r"}), says("done")]
@@ -70,7 +71,9 @@ def test_retries_of_a_tool_are_one_call(guard, run) -> None:
 
 
 @pytest.mark.parametrize("is_first", [True, False], ids=["guard-outside", "guard-inside"])
-def test_a_retried_model_gets_the_reminder_again(guard, run, is_first) -> None:
+def test_a_retried_model_gets_the_reminder_again(
+    guard: MakeGuard, run: Run, is_first: bool
+) -> None:
     """Each attempt at one request is the same request."""
     retry = ModelRetryMiddleware(max_retries=2, initial_delay=0, jitter=False)
     script = [*repeats(3, "grep"), refuse, refuse, *repeats(1, "grep"), refuse, says("done")]
@@ -84,7 +87,7 @@ def test_a_retried_model_gets_the_reminder_again(guard, run, is_first) -> None:
 
 
 @pytest.mark.parametrize("is_first", [True, False], ids=["guard-outside", "guard-inside"])
-def test_a_fallback_model_gets_the_reminder_too(guard, run, is_first) -> None:
+def test_a_fallback_model_gets_the_reminder_too(guard: MakeGuard, run: Run, is_first: bool) -> None:
     """The model that stands in sees what the first one saw."""
     second = ScriptedModel(script=[*repeats(1, "grep"), says("done")])
     fallback = ModelFallbackMiddleware(second)
@@ -99,7 +102,7 @@ def test_a_fallback_model_gets_the_reminder_too(guard, run, is_first) -> None:
     assert stand_in.seen == ["hatatatR3", "hatatatR3at"]
 
 
-def test_a_retry_policy_reruns_the_node_with_the_same_request(guard, run) -> None:
+def test_a_retry_policy_reruns_the_node_with_the_same_request(guard: MakeGuard, run: Run) -> None:
     """LangGraph's own retry runs the whole model node again: one reminder, counted once."""
     script = [*repeats(3, "grep"), refuse, *repeats(1, "grep"), says("done")]
     scene = make_scene(guard(), run, script)
@@ -108,7 +111,7 @@ def test_a_retry_policy_reruns_the_node_with_the_same_request(guard, run) -> Non
     assert scene.seen == ["h", "hat", "hatat", "hatatatR3", "hatatatR3", "hatatatR3at"]
 
 
-def test_a_run_that_raised_goes_on_where_it_broke_off(guard, run) -> None:
+def test_a_run_that_raised_goes_on_where_it_broke_off(guard: MakeGuard, run: Run) -> None:
     """The failed request is sent again with its reminder; the channel was not written twice."""
     script = [*repeats(3, "grep"), refuse, *repeats(2, "grep"), says("done")]
     scene = make_scene(guard(), run, script)
@@ -118,7 +121,7 @@ def test_a_run_that_raised_goes_on_where_it_broke_off(guard, run) -> None:
     assert scene.seen == ["h", "hat", "hatat", *["hatatatR3"] * 2, "hatatatR3at", "hatatatR3atatR5"]
 
 
-def test_results_from_a_cache_count(guard, run) -> None:
+def test_results_from_a_cache_count(guard: MakeGuard, run: Run) -> None:
     """A tools node that answers from its cache runs no tool; the calls count all the same."""
     runs = []
 
@@ -138,7 +141,7 @@ def test_results_from_a_cache_count(guard, run) -> None:
     assert runs == ["x"] * 4
 
 
-def test_without_saver_and_thread(guard, run) -> None:
+def test_without_saver_and_thread(guard: MakeGuard, run: Run) -> None:
     """Fifty runs of one agent without a thread share nothing."""
     model = ScriptedModel(script=[*repeats(2, "grep"), says("done")] * 50)
     agent: Any = create_agent(model, [call_tool()], middleware=[guard()])

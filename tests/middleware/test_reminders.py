@@ -4,9 +4,10 @@ import json
 from typing import Any
 
 import pytest
-from helpers.agents import make_scene
+from helpers.agents import MakeGuard, make_scene
 from helpers.laws import check_append_only
 from helpers.models import asks, call, repeats, says
+from helpers.modes import Run
 from helpers.pictures import growing, reminders_in
 from helpers.tools import grep, read
 from langchain_core.messages import AIMessage, ToolMessage
@@ -17,7 +18,7 @@ from langchain_repeat_guard.core.reminder import FIRST_TEXT
 NINE = "hatatatR3atatR5atatatR8at"
 
 
-def test_reminds_at_each_threshold_behind_the_results(guard, run) -> None:
+def test_reminds_at_each_threshold_behind_the_results(guard: MakeGuard, run: Run) -> None:
     """Nine identical calls earn reminders behind the third, fifth and eighth result."""
     scene = make_scene(guard(), run, [*repeats(9, "grep", {"pattern": "x"}), says("done")])
     scene.prompt()
@@ -25,7 +26,7 @@ def test_reminds_at_each_threshold_behind_the_results(guard, run) -> None:
     assert scene.stored == scene.as_stored(NINE) + "a"
 
 
-def test_texts_are_those_of_core(guard, run) -> None:
+def test_texts_are_those_of_core(guard: MakeGuard, run: Run) -> None:
     """The first text is short, a later one quotes the call; both are core's."""
     args = {"pattern": "ü", "path": "src"}
     scene = make_scene(guard(), run, [*repeats(5, "grep", args), says("done")])
@@ -37,7 +38,7 @@ def test_texts_are_those_of_core(guard, run) -> None:
     assert reminders_in(scene.model.requests[-1]) == texts
 
 
-def test_silent_while_nothing_repeats(guard, run) -> None:
+def test_silent_while_nothing_repeats(guard: MakeGuard, run: Run) -> None:
     """Without a repeat, messages equal those of the agent without a guard."""
     script = [asks(call("grep", {"pattern": str(n)}, f"c{n}"), id=f"a{n}") for n in range(6)]
     script.append(says("done", id="end"))
@@ -46,7 +47,7 @@ def test_silent_while_nothing_repeats(guard, run) -> None:
     assert outputs[0] == outputs[1]
 
 
-def test_parallel_calls_count_one_by_one_in_call_order(guard, run) -> None:
+def test_parallel_calls_count_one_by_one_in_call_order(guard: MakeGuard, run: Run) -> None:
     """Two identical calls of one step are two; a reminder stands behind all results."""
     pair = [call("grep", {"pattern": "x"}), call("grep", {"pattern": "x"})]
     script = [asks(*map(dict, pair)) for _ in range(3)]
@@ -55,7 +56,7 @@ def test_parallel_calls_count_one_by_one_in_call_order(guard, run) -> None:
     assert scene.seen == growing("hattattR3+4att")
 
 
-def test_a_prompt_resets_the_chain(guard, run) -> None:
+def test_a_prompt_resets_the_chain(guard: MakeGuard, run: Run) -> None:
     """Two calls before a prompt and two behind it are no chain of four."""
     turn = [*repeats(2, "grep", {"pattern": "x"}), says("done")]
     scene = make_scene(guard(), run, [*turn, *turn, *repeats(3, "grep"), says("done")])
@@ -65,7 +66,7 @@ def test_a_prompt_resets_the_chain(guard, run) -> None:
     assert scene.stored == scene.as_stored("hatatahatatahatatatR3a")
 
 
-def test_another_call_starts_the_chain_anew(guard, run) -> None:
+def test_another_call_starts_the_chain_anew(guard: MakeGuard, run: Run) -> None:
     """A different tracked call between identical ones breaks the chain."""
     script = [*repeats(2, "grep"), *repeats(1, "read", {"path": "p"}), *repeats(3, "grep")]
     scene = make_scene(guard(), run, [*script, says("done")], tools=[grep, read])
@@ -73,7 +74,7 @@ def test_another_call_starts_the_chain_anew(guard, run) -> None:
     assert scene.seen == growing("h" + "at" * 6 + "R3")
 
 
-def test_untracked_calls_are_transparent(guard, run) -> None:
+def test_untracked_calls_are_transparent(guard: MakeGuard, run: Run) -> None:
     """An excluded tool neither counts nor breaks a chain."""
     script = [*repeats(2, "grep"), *repeats(4, "read", {"path": "p"}), *repeats(1, "grep")]
     scene = make_scene(guard(exclude=("re*",)), run, [*script, says("done")], tools=[grep, read])
@@ -81,8 +82,8 @@ def test_untracked_calls_are_transparent(guard, run) -> None:
     assert scene.seen == growing("h" + "at" * 7 + "R3")
 
 
-def test_tool_message_delivery_appends_to_the_last_result(guard, run) -> None:
-    """With delivery="tool_message" no message is added, and the result keeps all but its content."""
+def test_tool_message_delivery_appends_to_the_last_result(guard: MakeGuard, run: Run) -> None:
+    """With delivery="tool_message" no message is added; the result keeps all but content."""
     script = [*repeats(4, "grep", {"pattern": "x"}), says("done")]
     scene = make_scene(guard(delivery="tool_message"), run, script)
     scene.prompt()
@@ -93,7 +94,7 @@ def test_tool_message_delivery_appends_to_the_last_result(guard, run) -> None:
     assert (reminded.name, reminded.status) == (plain.name, plain.status)
 
 
-def test_the_prefix_of_requests_never_changes(guard, run) -> None:
+def test_the_prefix_of_requests_never_changes(guard: MakeGuard, run: Run) -> None:
     """Each request begins with the whole of the one before, byte for byte, over several prompts."""
     turns = [*repeats(6, "grep", {"pattern": "x"}), says("done")]
     scene = make_scene(guard(), run, [*turns, *turns])
@@ -104,7 +105,9 @@ def test_the_prefix_of_requests_never_changes(guard, run) -> None:
 
 
 @pytest.mark.parametrize("delivery", ["human_message", "tool_message"])
-def test_other_thresholds_after_a_restart_change_no_earlier_reminder(guard, run, delivery) -> None:
+def test_other_thresholds_after_a_restart_change_no_earlier_reminder(
+    guard: MakeGuard, run: Run, delivery: Any
+) -> None:
     """A new process with other settings keeps what the provider has seen, byte for byte."""
     before = make_scene(
         guard(thresholds=(2, 3), delivery=delivery), run, [*repeats(4, "grep"), says("done")]
@@ -123,7 +126,7 @@ def test_other_thresholds_after_a_restart_change_no_earlier_reminder(guard, run,
     assert after.seen[-1] == body
 
 
-def test_the_channel_is_small_and_holds_no_arguments(guard, run) -> None:
+def test_the_channel_is_small_and_holds_no_arguments(guard: MakeGuard, run: Run) -> None:
     """Under 600 bytes of JSON while no reminder has fired; never an argument in it."""
     script = [asks(call("grep", {"pattern": f"secret {n}"})) for n in range(20)]
     scene = make_scene(guard(), run, [*script, says("done")])
@@ -133,7 +136,7 @@ def test_the_channel_is_small_and_holds_no_arguments(guard, run) -> None:
     assert "secret" not in stored
 
 
-def test_the_channel_is_private(guard, run) -> None:
+def test_the_channel_is_private(guard: MakeGuard, run: Run) -> None:
     """It is no part of the output, nor of the schemas of input and output."""
     scene = make_scene(guard(), run, [*repeats(3, "grep"), says("done")])
     output = scene.prompt()
@@ -142,7 +145,7 @@ def test_the_channel_is_private(guard, run) -> None:
     assert "repeat_guard" not in scene.agent.get_output_jsonschema()["properties"]
 
 
-def test_a_step_that_changes_nothing_writes_nothing(guard, run) -> None:
+def test_a_step_that_changes_nothing_writes_nothing(guard: MakeGuard, run: Run) -> None:
     """Answers and untracked calls leave the channel of the checkpoint as it is."""
     script = [*repeats(1, "grep"), *repeats(3, "read", {"path": "p"}), says("done")]
     scene = make_scene(guard(exclude=("read",)), run, script, tools=[grep, read])

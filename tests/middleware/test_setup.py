@@ -5,8 +5,9 @@ import sys
 from typing import Any
 
 import pytest
-from helpers.agents import make_scene
+from helpers.agents import GuardLog, MakeGuard, make_scene
 from helpers.models import ScriptedModel, repeats, says
+from helpers.modes import Run
 from helpers.pictures import growing
 from helpers.tools import grep
 from langchain.agents import create_agent
@@ -25,13 +26,13 @@ BOTH = [RepeatGuardMiddleware, TransientRepeatGuardMiddleware]
 
 @pytest.mark.parametrize("first", BOTH)
 @pytest.mark.parametrize("second", BOTH)
-def test_two_guards_on_one_agent_raise(first, second) -> None:
+def test_two_guards_on_one_agent_raise(first: Any, second: Any) -> None:
     """create_agent refuses a second guard, of whichever kind."""
     with pytest.raises(AssertionError, match="duplicate middleware"):
         create_agent(ScriptedModel(), [grep], middleware=[first(), second(thresholds=(2,))])
 
 
-def test_options_and_config(guard) -> None:
+def test_options_and_config(guard: MakeGuard) -> None:
     """Options may come one by one or as a config; both together raise."""
     assert guard(thresholds=(2, 4)).config == RepeatGuardConfig(thresholds=(2, 4))
     assert guard(config=RepeatGuardConfig(exclude=("a",))).config.exclude == ("a",)
@@ -52,19 +53,21 @@ def test_options_and_config(guard) -> None:
     ],
     ids=lambda value: "-".join(value) if isinstance(value, dict) else value.__name__,
 )
-def test_wrong_settings_fail_at_construction(guard, options, error) -> None:
+def test_wrong_settings_fail_at_construction(
+    guard: MakeGuard, options: dict[str, Any], error: type[Exception]
+) -> None:
     """Nothing falls back to a default."""
     with pytest.raises(error):
         guard(**options)
 
 
-def test_positional_settings_are_refused(guard) -> None:
+def test_positional_settings_are_refused(guard: MakeGuard) -> None:
     """All options are keyword-only."""
     with pytest.raises(TypeError, match="positional"):
         guard(RepeatGuardConfig())
 
 
-def test_hosts_may_say_what_a_prompt_is(guard, run) -> None:
+def test_hosts_may_say_what_a_prompt_is(guard: MakeGuard, run: Run) -> None:
     """With is_user_prompt a host keeps its own messages from resetting the chain."""
     script = [*repeats(2, "grep"), says("done"), *repeats(1, "grep"), says("done")]
     scene = make_scene(guard(is_user_prompt=lambda message: message.content != "tick"), run, script)
@@ -114,17 +117,19 @@ class Prompter(AgentMiddleware[Any, Any, Any]):
         return await handler(request.override(system_message=SystemMessage("Be brief.")))
 
 
-def test_an_editor_behind_the_transient_guard_is_named_once(run, guard_log) -> None:
-    """Where a middleware further inside edits the messages, the guard says once where it belongs."""
+def test_an_editor_behind_the_transient_guard_is_named_once(run: Run, guard_log: GuardLog) -> None:
+    """Where a middleware further inside edits the messages, the guard says so once."""
     script = [*repeats(9, "grep"), says("done")]
     scene = make_scene(
         TransientRepeatGuardMiddleware(), run, script, arrange=lambda one: [one, Shortener()]
     )
     scene.prompt()
     assert guard_log() == [
-        "TransientRepeatGuardMiddleware found that a middleware behind it in the list edits "
-        "request.messages after the reminders were put in. List it last among those that edit "
-        "them."
+        (
+            "TransientRepeatGuardMiddleware found that a middleware behind it in the list edits "
+            "request.messages after the reminders were put in. List it last among those that edit "
+            "them."
+        )
     ]
 
 
@@ -133,7 +138,9 @@ def test_an_editor_behind_the_transient_guard_is_named_once(run, guard_log) -> N
     [lambda one: [Shortener(), one], lambda one: [Prompter(), one], lambda one: [one, Prompter()]],
     ids=["editor-outside", "prompter-outside", "prompter-inside"],
 )
-def test_a_guard_in_its_place_says_nothing(guard, run, arrange, guard_log) -> None:
+def test_a_guard_in_its_place_says_nothing(
+    guard: MakeGuard, run: Run, arrange: Any, guard_log: GuardLog
+) -> None:
     """An editor in front of it, or one that leaves the messages alone, is no fault."""
     script = [*repeats(9, "grep"), says("done")]
     make_scene(guard(), run, script, arrange=arrange).prompt()
@@ -143,7 +150,9 @@ def test_a_guard_in_its_place_says_nothing(guard, run, arrange, guard_log) -> No
 @pytest.mark.parametrize(
     "value", [["ours?"], {"chain": 3}, {"chain": {"key": "k", "count": -1}}, "text"], ids=repr
 )
-def test_a_foreign_value_in_the_channel_is_replaced(guard, run, value, guard_log) -> None:
+def test_a_foreign_value_in_the_channel_is_replaced(
+    guard: MakeGuard, run: Run, value: Any, guard_log: GuardLog
+) -> None:
     """What no guard has written costs one log line, and the run goes on."""
     scene = make_scene(guard(), run, [*repeats(5, "grep"), says("done")], interrupt_after=["tools"])
     scene.prompt()
@@ -160,7 +169,7 @@ def test_a_foreign_value_in_the_channel_is_replaced(guard, run, value, guard_log
     [3, [3], [["id", 3]], [["id", [[0, "loud", 3, 500]]]], [["id", [[-1, "short", 3, 500]]]]],
     ids=repr,
 )
-def test_foreign_marks_are_dropped(run, marks, guard_log) -> None:
+def test_foreign_marks_are_dropped(run: Run, marks: Any, guard_log: GuardLog) -> None:
     """Marks that no guard has written cost one log line; the chain itself goes on."""
     scene = make_scene(
         TransientRepeatGuardMiddleware(), run, repeats(5, "grep"), interrupt_after=["tools"]
@@ -175,7 +184,7 @@ def test_foreign_marks_are_dropped(run, marks, guard_log) -> None:
     assert len(guard_log()) == 1
 
 
-def test_marks_whose_call_is_gone_are_left_out(run) -> None:
+def test_marks_whose_call_is_gone_are_left_out(run: Run) -> None:
     """A third call that an edit has taken away is no call, and its reminder goes with it."""
     scene = make_scene(
         TransientRepeatGuardMiddleware(), run, repeats(5, "grep"), interrupt_after=["tools"]
@@ -190,11 +199,13 @@ def test_marks_whose_call_is_gone_are_left_out(run) -> None:
     assert scene.seen[-2:] == ["hatatatR3", "hatatatatR3"]
 
 
-def test_nothing_that_goes_wrong_in_the_guard_stops_the_agent(guard, run, guard_log) -> None:
+def test_nothing_that_goes_wrong_in_the_guard_stops_the_agent(
+    guard: MakeGuard, run: Run, guard_log: GuardLog
+) -> None:
     """A host's own function that raises costs reminders and one log line without its text."""
 
     def is_user_prompt(_: object) -> bool:
-        raise RuntimeError("secret")  # noqa: EM101, TRY003
+        raise RuntimeError("secret")  # noqa: EM101
 
     scene = make_scene(
         guard(is_user_prompt=is_user_prompt), run, [*repeats(4, "grep"), says("done")]
@@ -206,7 +217,7 @@ def test_nothing_that_goes_wrong_in_the_guard_stops_the_agent(guard, run, guard_
     assert "secret" not in guard_log()[0]
 
 
-def test_the_guard_survives_copies_and_bound_configs(guard, run) -> None:
+def test_the_guard_survives_copies_and_bound_configs(guard: MakeGuard, run: Run) -> None:
     """An agent with a bound config behaves as the plain one."""
     scene = make_scene(guard(), run, [*repeats(3, "grep"), says("done")])
     scene.agent = scene.agent.with_config(tags=["copy"])

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from helpers.agents import make_scene
+from helpers.agents import MakeGuard, make_scene
 from helpers.models import repeats, says
+from helpers.modes import Run
 from langchain_core.messages import AIMessage, BaseMessage
 
 from langchain_repeat_guard import RepeatGuardMiddleware, is_reminder
@@ -41,7 +42,7 @@ def reminders_anywhere(part: Any) -> Iterator[BaseMessage]:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_one_reminder_in_every_mode(guard, run, mode) -> None:
+def test_one_reminder_in_every_mode(guard: MakeGuard, run: Run, mode: str) -> None:
     """What a stream shows of a stored reminder is one message with one id; of a transient none."""
     scene = make_scene(guard(), run, [*repeats(3, "grep"), says("done")])
     ids = [message.id for message in reminders_anywhere(stream_of(scene, mode, run))]
@@ -51,8 +52,8 @@ def test_one_reminder_in_every_mode(guard, run, mode) -> None:
         assert len(ids) == shows
 
 
-def test_events_show_it_once(guard, run) -> None:
-    """Among all messages that chat models and nodes add in `astream_events`, one is the reminder."""
+def test_events_show_it_once(guard: MakeGuard, run: Run) -> None:
+    """Among all messages that `astream_events` shows the graph add, one is the reminder."""
     scene = make_scene(guard(), run, [*repeats(3, "grep"), says("done")])
 
     async def collect() -> list[Any]:
@@ -69,7 +70,7 @@ def test_events_show_it_once(guard, run) -> None:
     assert len(found) == (guard is RepeatGuardMiddleware)
 
 
-def test_tokens_of_the_model_are_untouched(guard, run) -> None:
+def test_tokens_of_the_model_are_untouched(guard: MakeGuard, run: Run) -> None:
     """Streaming tokens goes on through the guard: the answer arrives as the model's chunks."""
     scene = make_scene(guard(), run, [*repeats(3, "grep"), says("done")])
     parts = stream_of(scene, "messages", run)

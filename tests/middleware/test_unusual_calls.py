@@ -4,8 +4,9 @@ import logging
 from typing import Any
 
 import pytest
-from helpers.agents import make_scene
+from helpers.agents import MakeGuard, make_scene
 from helpers.models import asks, call, malformed, repeats, says
+from helpers.modes import Run
 from helpers.pictures import growing, picture
 from helpers.tools import finish, grep, read
 from langchain.agents.structured_output import ProviderStrategy, ToolStrategy
@@ -21,7 +22,7 @@ class Answer(BaseModel):
     text: str
 
 
-def test_structured_output_by_tool(guard, run) -> None:
+def test_structured_output_by_tool(guard: MakeGuard, run: Run) -> None:
     """The call that carries the answer ends the run; reminders before it are as usual."""
     answer = asks(call("Answer", {"text": "x"}))
     scene = make_scene(
@@ -32,7 +33,7 @@ def test_structured_output_by_tool(guard, run) -> None:
     assert output["structured_response"] == Answer(text="x")
 
 
-def test_invalid_structured_output_is_a_call_like_others(guard, run) -> None:
+def test_invalid_structured_output_is_a_call_like_others(guard: MakeGuard, run: Run) -> None:
     """The same invalid answer three times is a chain of three."""
     wrong = [asks(call("Answer", {"txt": "x"})) for _ in range(3)]
     scene = make_scene(
@@ -45,7 +46,7 @@ def test_invalid_structured_output_is_a_call_like_others(guard, run) -> None:
     assert scene.seen == growing("hatatatR3")
 
 
-def test_structured_output_by_provider(guard, run) -> None:
+def test_structured_output_by_provider(guard: MakeGuard, run: Run) -> None:
     """Where the provider shapes the answer no call is involved."""
     scene = make_scene(
         guard(),
@@ -58,7 +59,7 @@ def test_structured_output_by_provider(guard, run) -> None:
     assert output["structured_response"] == Answer(text="x")
 
 
-def test_no_reminder_behind_a_tool_that_ends_the_run(guard, run) -> None:
+def test_no_reminder_behind_a_tool_that_ends_the_run(guard: MakeGuard, run: Run) -> None:
     """With return_direct no model reads the third result: nothing stands behind it."""
     script = [*repeats(1, "finish", {"answer": "a"})] * 3
     scene = make_scene(guard(thresholds=(2,)), run, script, tools=[finish])
@@ -67,14 +68,14 @@ def test_no_reminder_behind_a_tool_that_ends_the_run(guard, run) -> None:
     assert scene.stored == "hathathat"
 
 
-def test_unknown_tools_count(guard, run) -> None:
+def test_unknown_tools_count(guard: MakeGuard, run: Run) -> None:
     """A call of a tool that does not exist is answered by an error, and counts."""
     scene = make_scene(guard(), run, [*repeats(3, "nothing_like_that"), says("done")])
     scene.prompt()
     assert scene.seen == growing("hatatatR3")
 
 
-def test_invalid_arguments_count(guard, run) -> None:
+def test_invalid_arguments_count(guard: MakeGuard, run: Run) -> None:
     """Arguments that fail the tool's own check count as the model wrote them."""
     scene = make_scene(guard(), run, [*repeats(5, "read", {"file": 7}), says("done")], tools=[read])
     scene.prompt()
@@ -82,7 +83,7 @@ def test_invalid_arguments_count(guard, run) -> None:
     assert '- arguments: {"file":7}\n' in scene.model.requests[-1][-1].content
 
 
-def test_malformed_json_alone_ends_the_run(guard, run) -> None:
+def test_malformed_json_alone_ends_the_run(guard: MakeGuard, run: Run) -> None:
     """A message with nothing but malformed calls ends the run; nothing is added behind it."""
     scene = make_scene(guard(), run, [asks(malformed("grep", "{bad"))] * 3)
     for _ in range(3):
@@ -91,7 +92,7 @@ def test_malformed_json_alone_ends_the_run(guard, run) -> None:
     assert "R" not in scene.stored
 
 
-def test_malformed_json_beside_good_calls_counts(guard, run) -> None:
+def test_malformed_json_beside_good_calls_counts(guard: MakeGuard, run: Run) -> None:
     """Equal raw texts are equal calls; create_agent answers them itself, in front of the rest."""
     script = [
         asks(call("grep", {"pattern": "x"}, f"good{n}"), malformed("read", "{bad", f"bad{n}"))
@@ -116,7 +117,7 @@ def test_malformed_json_beside_good_calls_counts(guard, run) -> None:
     assert tracked.seen == growing("hattatt")
 
 
-def test_a_chain_of_malformed_calls(guard, run) -> None:
+def test_a_chain_of_malformed_calls(guard: MakeGuard, run: Run) -> None:
     """The reminder comes in time for the very next request, behind all results of the step."""
     script = [
         asks(call("grep", {"pattern": str(n)}, f"good{n}"), malformed("read", "{bad", f"bad{n}"))
@@ -127,7 +128,9 @@ def test_a_chain_of_malformed_calls(guard, run) -> None:
     assert scene.seen == growing("hattattattR3")
 
 
-def test_notes_of_tools_between_results_are_no_prompts_of_the_guard(guard, run) -> None:
+def test_notes_of_tools_between_results_are_no_prompts_of_the_guard(
+    guard: MakeGuard, run: Run
+) -> None:
     """A tool's Command may add a note between results; the reminder stands behind the last one."""
 
     @tool
@@ -148,7 +151,9 @@ def test_notes_of_tools_between_results_are_no_prompts_of_the_guard(guard, run) 
 
 
 @pytest.mark.parametrize("name", ["a\nb", "x" * 300], ids=["line-break", "long"])
-def test_any_tool_name_is_quoted_on_one_line(guard, run, name, caplog) -> None:
+def test_any_tool_name_is_quoted_on_one_line(
+    guard: MakeGuard, run: Run, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
     """A made-up tool name cannot break the lines of the reminder."""
     caplog.set_level(logging.ERROR, logger="langgraph")
     scene = make_scene(guard(thresholds=(2, 3)), run, [*repeats(3, name), says("done")])

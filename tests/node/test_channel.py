@@ -249,6 +249,17 @@ def test_update_holds_the_reminder_under_the_messages_key() -> None:
     assert [one.type for one in update[CHAT]] == ["human"]
 
 
+def test_nothing_is_written_where_nothing_has_changed() -> None:
+    """A second look at the same state, by either node, is an empty update."""
+    turn = repeats(1, "grep", {"pattern": "a"})[0]
+    turn.id = "m"
+    messages = [turn, *answer({"messages": [turn]})["messages"]]
+    channel = RepeatReminderNode().invoke({"messages": messages})["repeat_guard"]
+    state = {"messages": messages, "repeat_guard": channel}
+    assert RepeatReminderNode().invoke(state) == {}
+    assert RepeatGuardNode(lambda _: {}).invoke(state) == {}
+
+
 def test_foreign_value_is_replaced(caplog: pytest.LogCaptureFixture) -> None:
     """One log line for a whole run, and the chain starts anew."""
     app = one_step(RepeatGuardNode(ToolNode([grep])), DictWithChannel)

@@ -109,7 +109,7 @@ SHAPES: list[Any] = [
     ),
     pytest.param(
         MessagesState,
-        lambda s: Command(update=[("messages", results(s)), ("messages", [])]),
+        lambda s: Command(update=[("other", 1), ("messages", results(s)), ("messages", [])]),
         "grep",
         id="command-of-pairs",
     ),

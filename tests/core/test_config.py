@@ -33,13 +33,22 @@ class Times(IntEnum):
 
 
 def test_defaults() -> None:
-    """Without options: 3, 5 and 8, every tool, 500 characters."""
+    """Without options: 3, 5 and 8, every tool, 500 characters, and nothing beyond the original."""
     assert RepeatGuardConfig().model_dump() == {
         "thresholds": (3, 5, 8),
         "include": (),
         "exclude": (),
         "arguments_preview_chars": 500,
         "redact_arguments": (),
+        "counting": "consecutive",
+        "ignore_arguments": {},
+        "overrides": {},
+        "remind_every": None,
+        "limit": None,
+        "exit_behavior": "end",
+        "style": "default",
+        "first_reminder": None,
+        "later_reminder": None,
     }
 
 

@@ -1,7 +1,7 @@
 """The tool calls that a model issued in one message."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,7 +51,12 @@ def all_answered(calls: Sequence[IssuedCall], answers: Sequence[ToolMessage]) ->
     match calls, answers:
         case [call], [answer] if call.id == answer.tool_call_id:
             return True  # the usual case, without the bookkeeping
-    spare = Counter(answer.tool_call_id or "" for answer in answers)
+    return all_answered_by(calls, [answer.tool_call_id for answer in answers])
+
+
+def all_answered_by(calls: Sequence[IssuedCall], call_ids: Iterable[str | None]) -> bool:
+    """Tell whether tool messages for `call_ids` answer each call. One without id takes any."""
+    spare = Counter(call_id or "" for call_id in call_ids)
     needed = Counter(call.id for call in calls)
     without_id = needed.pop("", 0)
     if not needed <= spare:

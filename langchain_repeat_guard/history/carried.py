@@ -9,7 +9,8 @@ from langchain_repeat_guard.errors import RepeatGuardStateError
 CHANNEL = "repeat_guard"
 """Name of the state channel."""
 
-_REMEMBERED_STEPS = 8
+REMEMBERED_STEPS = 8
+"""How many counted steps are known by their message ids."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class Carried:
 
     def with_step(self, message_id: str, chain: Chain) -> Self:
         """Return this, with one more counted step after which the chain is `chain`."""
-        counted = (*self.counted, (message_id, chain.count))[-_REMEMBERED_STEPS:]
+        counted = (*self.counted, (message_id, chain.count))[-REMEMBERED_STEPS:]
         return type(self)(chain, counted, self.prompt)
 
     def back_to(self, place: int, key: str) -> Self:
@@ -56,7 +57,7 @@ class Carried:
             case dict() if not value:
                 return cls()
             case {"chain": chain, "counted": list(entries), "prompt": str(prompt)}:
-                counted = tuple(_entry(entry) for entry in entries[-_REMEMBERED_STEPS:])
+                counted = tuple(_entry(entry) for entry in entries[-REMEMBERED_STEPS:])
                 return cls(Chain.from_dict(chain), counted, prompt)
         raise RepeatGuardStateError(value, "a dict with 'chain', 'counted' and 'prompt'")
 

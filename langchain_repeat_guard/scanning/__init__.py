@@ -1,0 +1,26 @@
+"""Recorded runs, and where reminders would have fallen in them."""
+
+from langchain_repeat_guard.scanning.records import (
+    Chained,
+    FoundReminder,
+    Place,
+    Problem,
+    Record,
+    RunRecord,
+    ToolFigures,
+)
+from langchain_repeat_guard.scanning.runs import Run
+from langchain_repeat_guard.scanning.scan import scan, scan_with_each
+
+__all__ = [
+    "Chained",
+    "FoundReminder",
+    "Place",
+    "Problem",
+    "Record",
+    "Run",
+    "RunRecord",
+    "ToolFigures",
+    "scan",
+    "scan_with_each",
+]

@@ -1,0 +1,219 @@
+"""One recorded message, in any of its forms, as what matters for counting.
+
+The forms: OpenAI's (`role`), LangChain's flat dump (`type`, `content`), `messages_to_dict` (`type`,
+`data`), `dumpd` (`lc`, `id`, `kwargs`), and LangChain's message objects. Dicts are read as they
+are, because building message objects takes longer than everything else together.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from langchain_core.messages import BaseMessage, HumanMessage, messages_from_dict
+from pydantic_core import from_json
+
+from langchain_repeat_guard.core.reminder import is_reminder_text
+from langchain_repeat_guard.history.calls import IssuedCall, calls_of, issued_call
+from langchain_repeat_guard.history.delivery import SOURCE
+from langchain_repeat_guard.history.steps import IsUserPrompt
+
+Kind = Literal["prompt", "calls", "answer", "closing", "note"]
+
+_KINDS: dict[str, Kind] = {
+    "user": "prompt",
+    "human": "prompt",
+    "HumanMessage": "prompt",
+    "HumanMessageChunk": "prompt",
+    "assistant": "calls",
+    "ai": "calls",
+    "AIMessage": "calls",
+    "AIMessageChunk": "calls",
+    "tool": "answer",
+    "ToolMessage": "answer",
+    "ToolMessageChunk": "answer",
+}
+_CHARS_OF_A_SCALAR = 6
+_ESTIMATED_CHARS = 4
+
+
+class Reading(NamedTuple):
+    """A message, as far as counting needs it."""
+
+    kind: Kind
+    calls: Sequence[IssuedCall] = ()
+    id: str = ""
+    """Of a tool message the id of the call that it answers, of any other its own."""
+
+    chars: int = 0
+    """Estimate of its length in a request to the model."""
+
+    agent: str = ""
+    """Whose message it is, where several agents share a record."""
+
+
+def read_message(message: Any, is_user_prompt: IsUserPrompt | None = None) -> Reading:
+    """Return what `message` means for counting.
+
+    Args:
+        message: In any of the forms above.
+        is_user_prompt: Tells a user's prompt from other human messages; None for the usual rule.
+
+    Raises:
+        ValueError: It has none of these forms.
+    """
+    if type(message) is dict:
+        role = message.get("role")
+        if role is not None:
+            return _read_fields(role, message, is_user_prompt)
+    elif isinstance(message, BaseMessage):
+        return _read_object(message, is_user_prompt)
+    form = form_of(message)
+    if form is None:
+        msg = "no message: it has neither a role nor a type that LangChain knows"
+        raise ValueError(msg)
+    return _read_fields(*form, is_user_prompt)
+
+
+def form_of(message: object) -> tuple[str, dict[str, Any]] | None:
+    """Return the role of a dict that is a message, and its fields; None for anything else."""
+    match message:
+        case {"role": str(role), **_rest} if not _is_langsmith_feedback(_rest):
+            return role, message  # type: ignore[return-value]
+        case {"lc": int(), "type": "constructor", "id": [*_, str(name)], "kwargs": dict(fields)}:
+            return (name, fields) if name.endswith(("Message", "MessageChunk")) else None
+        case {"type": str(kind), "data": dict(fields)} if "content" in fields:
+            return kind, fields
+        case {"type": str(kind), "content": _} if isinstance(message, dict):
+            return kind, message
+    return None
+
+
+def _is_langsmith_feedback(fields: Mapping[str, Any]) -> bool:
+    return "run_type" in fields
+
+
+def _read_fields(
+    role: str, fields: dict[str, Any], is_user_prompt: IsUserPrompt | None
+) -> Reading:
+    kind = _KINDS.get(role, "note")
+    content = fields.get("content")
+    chars = len(content) if type(content) is str else _content_chars(content)
+    agent = fields.get("agent") or ""
+    if kind == "calls":
+        if calls := _calls(fields):
+            chars += sum(map(_arguments_chars, calls))
+            return Reading("calls", calls, fields.get("id") or "", chars, agent)
+        return Reading("closing", (), "", chars, agent)
+    if kind == "answer":
+        return Reading("answer", (), fields.get("tool_call_id") or "", chars, agent)
+    if kind == "prompt":
+        kind = _kind_of_human(fields, content, is_user_prompt)
+        return Reading(kind, (), fields.get("id") or "", chars, agent)
+    return Reading("note", (), "", chars, agent)
+
+
+def _read_object(message: BaseMessage, is_user_prompt: IsUserPrompt | None) -> Reading:
+    fields: dict[str, Any] = {
+        "content": message.content,
+        "id": message.id,
+        "additional_kwargs": message.additional_kwargs,
+        "tool_calls": getattr(message, "tool_calls", None),
+        "invalid_tool_calls": getattr(message, "invalid_tool_calls", None),
+        "tool_call_id": getattr(message, "tool_call_id", None),
+        "name": message.name,
+    }
+    if fields["invalid_tool_calls"]:
+        calls = calls_of(message)  # type: ignore[arg-type]
+        chars = _content_chars(message.content) + sum(map(_arguments_chars, calls))
+        return Reading("calls", calls, message.id or "", chars)
+    return _read_fields(message.type, fields, is_user_prompt)
+
+
+def _calls(fields: dict[str, Any]) -> Sequence[IssuedCall]:
+    if fields.get("invalid_tool_calls"):
+        # Their order among the others takes LangChain's own view of the message.
+        stored = {"type": "ai", "data": {**fields, "type": "ai"}}
+        return calls_of(messages_from_dict([stored])[0])  # type: ignore[arg-type]
+    return [_call(call) for call in fields.get("tool_calls") or ()]
+
+
+def _call(call: dict[str, Any]) -> IssuedCall:
+    call_id = call.get("id")
+    if "args" in call:
+        return issued_call(call["name"], call["args"], call_id)
+    if custom := call.get("custom"):
+        return issued_call(custom["name"], custom["input"], call_id)
+    function = call.get("function") or call
+    arguments = function.get("arguments")
+    if type(arguments) is str:
+        arguments = _parsed(arguments)
+    return issued_call(function["name"], arguments, call_id)
+
+
+def _parsed(arguments: str) -> Any:
+    """Return the arguments as LangChain has them: an object, or the raw string."""
+    if arguments[:1] != "{" and arguments.lstrip()[:1] != "{":
+        return arguments
+    parsed = parse_json(arguments, strict=False)
+    return arguments if parsed is None else parsed
+
+
+def parse_json(text: str, *, strict: bool = True) -> Any:
+    """Return the JSON value that `text` is, or None if it is not one (or is `null`)."""
+    try:
+        return from_json(text)
+    except ValueError:  # broken, or beyond the fast parser: lone surrogates, many levels
+        try:
+            return json.loads(text, strict=strict)
+        except (ValueError, RecursionError):
+            return None
+
+
+def _kind_of_human(
+    fields: dict[str, Any], content: object, is_user_prompt: IsUserPrompt | None
+) -> Kind:
+    extra = fields.get("additional_kwargs") or {}
+    if source := extra.get("lc_source"):
+        if source == SOURCE:
+            return "closing"
+    elif is_reminder_text(_plain_text(content)):
+        return "closing"
+    if is_user_prompt is None:
+        return "note" if source else "prompt"
+    message = HumanMessage(
+        content=content or "",  # type: ignore[arg-type]
+        additional_kwargs=extra,
+        id=fields.get("id"),
+        name=fields.get("name"),
+    )
+    return "prompt" if is_user_prompt(message) else "note"
+
+
+def _plain_text(content: object) -> str:
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    texts = [block.get("text") for block in content if isinstance(block, dict)]
+    whole = [text for text in texts if isinstance(text, str)]
+    return "".join(whole) if len(whole) == len(content) else ""
+
+
+def _content_chars(content: object) -> int:
+    if isinstance(content, str):
+        return len(content)
+    if isinstance(content, list):
+        return sum(map(_content_chars, content))
+    if isinstance(content, dict):
+        return _content_chars(content.get("text") or content.get("content"))
+    return 0
+
+
+def _arguments_chars(call: IssuedCall) -> int:
+    arguments = call.args
+    if type(arguments) is dict:
+        chars = len(call.name)
+        for name, value in arguments.items():
+            chars += len(name) + (len(value) if type(value) is str else _CHARS_OF_A_SCALAR)
+        return chars
+    return len(call.name) + (len(arguments) if isinstance(arguments, str) else _CHARS_OF_A_SCALAR)

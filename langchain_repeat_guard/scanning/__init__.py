@@ -1,5 +1,6 @@
 """Recorded runs, and where reminders would have fallen in them."""
 
+from langchain_repeat_guard.scanning.read import read_runs
 from langchain_repeat_guard.scanning.records import (
     Chained,
     FoundReminder,
@@ -21,6 +22,7 @@ __all__ = [
     "Run",
     "RunRecord",
     "ToolFigures",
+    "read_runs",
     "scan",
     "scan_with_each",
 ]

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 from typing_extensions import Buffer, override
 
@@ -54,7 +53,7 @@ def find_sources(path: str) -> Iterator[Source]:
                 yield Source(str(Path(folder, name)), is_named=False)
 
 
-def open_stream(source: Source, on_bytes: OnBytes | None = None) -> BinaryIO:
+def open_stream(source: Source, on_bytes: OnBytes | None = None) -> io.BufferedReader:
     """Open a source for reading, unpacked if it is gzip.
 
     Args:
@@ -65,7 +64,7 @@ def open_stream(source: Source, on_bytes: OnBytes | None = None) -> BinaryIO:
         OSError: It cannot be opened.
     """
     if source.name == STDIN:
-        file: BinaryIO = io.FileIO(sys.stdin.fileno(), closefd=False)
+        file = io.FileIO(sys.stdin.fileno(), closefd=False)
     else:
         file = io.FileIO(source.name)
     counted = io.BufferedReader(_Counted(file, on_bytes), _BUFFER)
@@ -77,7 +76,7 @@ def open_stream(source: Source, on_bytes: OnBytes | None = None) -> BinaryIO:
 class _Counted(io.RawIOBase):
     """A raw file that says how many bytes were read."""
 
-    def __init__(self, file: BinaryIO, on_bytes: OnBytes | None) -> None:
+    def __init__(self, file: io.FileIO, on_bytes: OnBytes | None) -> None:
         self._file = file
         self._on_bytes = on_bytes
 
@@ -87,7 +86,7 @@ class _Counted(io.RawIOBase):
 
     @override
     def readinto(self, buffer: Buffer, /) -> int | None:
-        count: int | None = self._file.readinto(buffer)  # type: ignore[attr-defined]
+        count = self._file.readinto(buffer)
         if count and self._on_bytes:
             self._on_bytes(count)
         return count

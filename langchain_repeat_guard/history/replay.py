@@ -62,6 +62,11 @@ class Replay:
         """The chain after all complete steps so far."""
         return self._keyed(self._last)
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the newest step lacks answers."""
+        return self._pending is not None
+
     def on_prompt(self, message_id: str = "") -> None:
         """Read a user's prompt: the chain starts anew, and a step without its answers is dropped."""
         self._pending = None

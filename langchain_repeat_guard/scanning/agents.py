@@ -41,6 +41,8 @@ class RunScan:
         if kind == "answer":
             return agent.take_answer(index, message)
         if kind == "calls":
+            if len(self._agents) > 1:
+                self._enter(agent)
             self._last_caller = name
             agent.take_calls(index, message)
         elif kind == "prompt":
@@ -63,6 +65,18 @@ class RunScan:
             if message.kind == "prompt":
                 agent.replay.on_prompt(message.id)
 
+    def _enter(self, agent: "_AgentScan") -> None:
+        """Start `agent` anew if another one waits for it and has not done so before.
+
+        An agent that another one calls is a visit of its own, however often it is called.
+        """
+        for other in self._agents.values():
+            if other is not agent and other.replay.is_waiting:
+                if agent.works_for != other.issued_at:
+                    agent.works_for = other.issued_at
+                    agent.replay.on_prompt()
+                return
+
     def _add(self, name: str) -> "_AgentScan":
         agent = _AgentScan(self._place, name, self._config, self._shared_chars)
         self._agents[name] = agent
@@ -74,7 +88,6 @@ class _AgentScan:
 
     __slots__ = (
         "_calls_counted",
-        "_issued_at",
         "_longest",
         "_place",
         "_reminded",
@@ -82,8 +95,10 @@ class _AgentScan:
         "_tools",
         "_unanswered",
         "chars",
+        "issued_at",
         "name",
         "replay",
+        "works_for",
     )
 
     def __init__(self, place: Place, name: str, config: RepeatGuardConfig, chars: int) -> None:
@@ -91,8 +106,9 @@ class _AgentScan:
         self.name = name
         self.replay = Replay(config)
         self.chars = chars
+        self.issued_at = 0
+        self.works_for: int | None = None
         self._sent_chars = 0
-        self._issued_at = 0
         self._calls_counted = 0
         self._unanswered = 0
         self._longest: Chained | None = None
@@ -101,7 +117,7 @@ class _AgentScan:
         self._reminded: set[str] = set()
 
     def take_calls(self, index: int, message: Reading) -> None:
-        self._issued_at = index
+        self.issued_at = index
         self._sent_chars = self.chars
         self._unanswered += len(message.calls)
         self.replay.on_calls(message.calls, message.id)
@@ -145,7 +161,7 @@ class _AgentScan:
     def _lengthen(self, figures: ToolFigures, name: str, count: int) -> None:
         figures.longest = count
         if self._longest is None or count > self._longest.count:
-            self._longest = Chained(tool=name, count=count, message=self._issued_at)
+            self._longest = Chained(tool=name, count=count, message=self.issued_at)
 
     def _is_wasted(self, figures: ToolFigures, name: str) -> bool:
         """Tell whether this repeat came after a reminder was due, and note it."""

@@ -36,8 +36,9 @@ def surely_differ(first: Any, second: Any) -> bool:
         pairs = [(first, second)]
     for one, other in pairs:
         kind = type(one)
-        if kind is type(other) and one != other:
-            # Surrogate pairs equal the characters that they stand for, which are not ASCII.
-            if kind is int or (kind is str and one.isascii()):
-                return True
+        if kind is not type(other) or one == other:
+            continue
+        # Surrogate pairs equal the characters that they stand for, which are not ASCII.
+        if kind is int or (kind is str and one.isascii()):
+            return True
     return False

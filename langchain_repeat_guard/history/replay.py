@@ -20,7 +20,7 @@ class CountedCall(NamedTuple):
     """A call of a complete step, and what it did to the chain."""
 
     call: IssuedCall
-    count: int
+    in_a_row: int
     """How many identical calls stand in a row, this one included; 0 if it is not tracked."""
 
     reminder: Reminder | None
@@ -68,7 +68,7 @@ class Replay:
         return self._pending is not None
 
     def on_prompt(self, message_id: str = "") -> None:
-        """Read a user's prompt: the chain starts anew, and a step without its answers is dropped."""
+        """Read a user's prompt: the chain starts anew, a step without its answers is dropped."""
         self._pending = None
         if not message_id or message_id != self._prompt:
             self._prompt = message_id

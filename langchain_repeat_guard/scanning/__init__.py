@@ -10,18 +10,22 @@ from langchain_repeat_guard.scanning.records import (
     RunRecord,
     ToolFigures,
 )
+from langchain_repeat_guard.scanning.report import Comparison, Summary, compare
 from langchain_repeat_guard.scanning.runs import Run
 from langchain_repeat_guard.scanning.scan import scan, scan_with_each
 
 __all__ = [
     "Chained",
+    "Comparison",
     "FoundReminder",
     "Place",
     "Problem",
     "Record",
     "Run",
     "RunRecord",
+    "Summary",
     "ToolFigures",
+    "compare",
     "read_runs",
     "scan",
     "scan_with_each",

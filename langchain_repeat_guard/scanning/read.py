@@ -63,6 +63,18 @@ def read_runs(
                 yield Problem(Place(source.name), f"cannot be read: {reason}")
 
 
+def total_bytes(paths: Iterable[str]) -> int | None:
+    """Return how many bytes `read_runs` will report, or None where that cannot be known."""
+    total = 0
+    for path in paths:
+        for source in find_sources(path):
+            size = None if is_postgres_address(path) else source.size
+            if size is None:
+                return None
+            total += size
+    return total
+
+
 def _read_source(
     source: Source, messages_key: str, on_bytes: OnBytes | None
 ) -> Iterator[Run | Problem]:

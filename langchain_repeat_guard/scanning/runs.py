@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from langchain_repeat_guard.scanning.records import Place
 
+_NOWHERE = Place("")
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -20,5 +22,5 @@ class Run:
     its `dumpd`; also mixed. A `Problem` among them is handed on. May be an iterator: then it is
     read once, and before the next run is asked for."""
 
-    place: Place = Place("")
+    place: Place = _NOWHERE
     """Where it was found."""

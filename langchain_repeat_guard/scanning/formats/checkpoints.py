@@ -26,7 +26,7 @@ class UndecodedValues:
         """Refuse: nothing is written."""
         raise NotImplementedError
 
-    def loads_typed(self, data: tuple[str, bytes]) -> Any:
+    def loads_typed(self, data: tuple[str, bytes]) -> Any:  # noqa: ARG002  the interface has it
         """Return None for every value."""
         return None
 

@@ -34,7 +34,8 @@ def read_sqlite(path: str, messages_key: str) -> Iterator[Run | Problem]:
     try:
         from langgraph.checkpoint.sqlite import SqliteSaver  # noqa: PLC0415  an optional dependency
     except ModuleNotFoundError as error:
-        raise MissingExtraError("Scanning an SQLite file", "cli") from error
+        feature = "Scanning an SQLite file"
+        raise MissingExtraError(feature, "cli") from error
 
     try:
         with _opened(path) as (connection, is_copy):
@@ -104,7 +105,8 @@ def read_postgres(address: str, messages_key: str) -> Iterator[Run | Problem]:
         from langgraph.checkpoint.postgres import PostgresSaver  # noqa: PLC0415
         from psycopg.rows import dict_row  # noqa: PLC0415
     except ModuleNotFoundError as error:
-        raise MissingExtraError("Scanning a PostgreSQL database", "postgres") from error
+        feature = "Scanning a PostgreSQL database"
+        raise MissingExtraError(feature, "postgres") from error
 
     shown = without_password(address)
     try:

@@ -63,7 +63,7 @@ def _first_line(stream: BinaryIO) -> tuple[bytes, int]:
     while line := stream.readline(_LONGEST_FIRST_LINE):
         number += 1
         if number == 1:
-            line = line.removeprefix(codecs.BOM_UTF8)  # noqa: PLW2901
+            line = line.removeprefix(codecs.BOM_UTF8)
         if not line.isspace():
             return line, number
     return b"", number

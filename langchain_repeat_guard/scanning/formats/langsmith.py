@@ -8,7 +8,7 @@ looks for: their history is read from the longest request that their model got.
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 from langchain_repeat_guard.scanning.formats.messages import form_of, read_message
 from langchain_repeat_guard.scanning.records import Place, Problem
@@ -20,7 +20,7 @@ _TASK_TAG = "graph:step:"
 _INNER_TAGS = (_TASK_TAG, "seq:step:", "langsmith:hidden")
 
 
-def is_langsmith_run(data: object) -> bool:
+def is_langsmith_run(data: object) -> TypeGuard[dict[str, Any]]:
     """Tell whether `data` is a run of LangSmith, as its client's objects are written as JSON."""
     return (
         isinstance(data, dict)
@@ -117,10 +117,10 @@ def _note(trace: _Trace, run: dict[str, Any], metadata: Mapping[str, Any]) -> No
             if form and (call_id := form[1].get("tool_call_id")):
                 trace.answers[call_id] = answer
         case _:
-            messages = outputs.get("messages")
-            if _is_agent(run) and isinstance(messages, list) and any(map(form_of, messages)):
+            history: Any = outputs.get("messages")
+            if _is_agent(run) and isinstance(history, list) and any(map(form_of, history)):
                 key = (namespace, str(run.get("id") or ""))
-                trace.finished[key] = _History(messages, order)
+                trace.finished[key] = _History(history, order)
 
 
 def _is_agent(run: dict[str, Any]) -> bool:
@@ -138,7 +138,7 @@ def _keep_longest(
 
 
 def _request_of(inputs: Mapping[str, Any]) -> list[Any]:
-    messages = inputs.get("messages")
+    messages: Any = inputs.get("messages")
     if isinstance(messages, list) and messages and isinstance(messages[0], list):
         messages = messages[0]  # LangChain's models take batches
     return messages if isinstance(messages, list) and any(map(form_of, messages)) else []

@@ -6,7 +6,7 @@ are, because building message objects takes longer than everything else together
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 from langchain_core.messages import BaseMessage, HumanMessage, messages_from_dict
@@ -33,7 +33,6 @@ _KINDS: dict[str, Kind] = {
     "ToolMessageChunk": "answer",
 }
 _CHARS_OF_A_SCALAR = 6
-_ESTIMATED_CHARS = 4
 
 
 class Reading(NamedTuple):
@@ -77,8 +76,8 @@ def read_message(message: Any, is_user_prompt: IsUserPrompt | None = None) -> Re
 def form_of(message: object) -> tuple[str, dict[str, Any]] | None:
     """Return the role of a dict that is a message, and its fields; None for anything else."""
     match message:
-        case {"role": str(role), **_rest} if not _is_langsmith_feedback(_rest):
-            return role, message  # type: ignore[return-value]
+        case {"role": str(role)} if isinstance(message, dict) and "run_type" not in message:
+            return role, message
         case {"lc": int(), "type": "constructor", "id": [*_, str(name)], "kwargs": dict(fields)}:
             return (name, fields) if name.endswith(("Message", "MessageChunk")) else None
         case {"type": str(kind), "data": dict(fields)} if "content" in fields:
@@ -88,13 +87,7 @@ def form_of(message: object) -> tuple[str, dict[str, Any]] | None:
     return None
 
 
-def _is_langsmith_feedback(fields: Mapping[str, Any]) -> bool:
-    return "run_type" in fields
-
-
-def _read_fields(
-    role: str, fields: dict[str, Any], is_user_prompt: IsUserPrompt | None
-) -> Reading:
+def _read_fields(role: str, fields: dict[str, Any], is_user_prompt: IsUserPrompt | None) -> Reading:
     kind = _KINDS.get(role, "note")
     content = fields.get("content")
     chars = len(content) if type(content) is str else _content_chars(content)
@@ -170,7 +163,7 @@ def parse_json(text: str, *, strict: bool = True) -> Any:
 
 
 def _kind_of_human(
-    fields: dict[str, Any], content: object, is_user_prompt: IsUserPrompt | None
+    fields: dict[str, Any], content: Any, is_user_prompt: IsUserPrompt | None
 ) -> Kind:
     extra = fields.get("additional_kwargs") or {}
     if source := extra.get("lc_source"):
@@ -181,7 +174,7 @@ def _kind_of_human(
     if is_user_prompt is None:
         return "note" if source else "prompt"
     message = HumanMessage(
-        content=content or "",  # type: ignore[arg-type]
+        content=content or "",
         additional_kwargs=extra,
         id=fields.get("id"),
         name=fields.get("name"),

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from typing_extensions import Buffer, override
 
@@ -53,7 +54,9 @@ def find_sources(path: str) -> Iterator[Source]:
                 yield Source(str(Path(folder, name)), is_named=False)
 
 
-def open_stream(source: Source, on_bytes: OnBytes | None = None) -> io.BufferedReader:
+def open_stream(
+    source: Source, on_bytes: OnBytes | None = None
+) -> "io.BufferedReader[io.RawIOBase]":
     """Open a source for reading, unpacked if it is gzip.
 
     Args:
@@ -67,10 +70,10 @@ def open_stream(source: Source, on_bytes: OnBytes | None = None) -> io.BufferedR
         file = io.FileIO(sys.stdin.fileno(), closefd=False)
     else:
         file = io.FileIO(source.name)
-    counted = io.BufferedReader(_Counted(file, on_bytes), _BUFFER)
-    while counted.peek(2)[:2] == _GZIP_MAGIC:
-        counted = io.BufferedReader(gzip.GzipFile(fileobj=counted), _BUFFER)
-    return counted
+    stream = io.BufferedReader(cast("io.RawIOBase", _Counted(file, on_bytes)), _BUFFER)
+    while stream.peek(2)[:2] == _GZIP_MAGIC:
+        stream = io.BufferedReader(cast("io.RawIOBase", gzip.GzipFile(fileobj=stream)), _BUFFER)
+    return stream
 
 
 class _Counted(io.RawIOBase):

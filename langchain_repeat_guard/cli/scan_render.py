@@ -49,8 +49,8 @@ def print_comparison(
     console.print()
     table = _table("tool", "calls", *(f"{head} A / B" for head in _COMPARED))
     for tool, mine in _most(by_badness(found.first.tools)):
-        other = found.second.tools.get(tool, ToolFigures())
-        pairs = zip(_sums(mine), _sums(other), strict=True)
+        theirs = found.second.tools.get(tool, ToolFigures())
+        pairs = zip(_sums(mine), _sums(theirs), strict=True)
         cells = [f"{mine.calls:,}", *(f"{one:,} / {two:,}" for one, two in pairs)]
         table.add_row(Text(shown(tool) or "(no name)"), *cells)
     console.print(table)

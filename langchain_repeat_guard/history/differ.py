@@ -5,7 +5,6 @@ from typing import Any
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 
 _OF_PLAIN_COUNTING = {"thresholds", "include", "exclude", "arguments_preview_chars"}
-_DEFAULTS = RepeatGuardConfig()
 
 
 def compares_neighbours_only(config: RepeatGuardConfig) -> bool:
@@ -15,8 +14,8 @@ def compares_neighbours_only(config: RepeatGuardConfig) -> bool:
     options that this function has never heard of included.
     """
     return all(
-        getattr(config, name) == getattr(_DEFAULTS, name)
-        for name in type(config).model_fields
+        getattr(config, name) == field.get_default(call_default_factory=True)
+        for name, field in type(config).model_fields.items()
         if name not in _OF_PLAIN_COUNTING
     )
 

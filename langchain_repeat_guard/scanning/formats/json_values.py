@@ -1,7 +1,8 @@
 """JSON, JSON Lines and values one after another, as a stream that never holds the whole file.
 
-A file whose first line is a JSON value is read line by line. Any other is read value by value, and
-the members of an array at the top are taken one by one, so that neither needs the whole in memory.
+As long as each line is a JSON value, a file is read line by line. From the first line on that goes
+on in the next one, it is read value by value, and the members of an array at the top are taken one
+by one, so that neither needs the whole in memory.
 """
 
 import codecs
@@ -40,6 +41,8 @@ class Broken:
 
     line: int
     reason: str
+    is_open: bool = False
+    """Whether more text behind it could mend it."""
 
 
 def read_values(stream: BinaryIO) -> Iterator[Value | Broken]:
@@ -75,15 +78,21 @@ def _read_lines(stream: BinaryIO, number: int) -> Iterator[Value | Broken]:
         try:
             yield Value(from_json(line), number)
         except ValueError:
-            if not line.isspace():
-                yield _value_of_line(line, number)
+            if line.isspace():
+                continue
+            value = _value_of_line(line, number)
+            if isinstance(value, Broken) and value.is_open:
+                yield from _ValueReader(stream, line, number).read()
+                return
+            yield value
 
 
 def _value_of_line(line: bytes, number: int) -> Value | Broken:
     try:
         return Value(json.loads(line), number)
     except json.JSONDecodeError as error:
-        return Broken(number, f"not valid JSON: {error.msg} (column {error.colno})")
+        is_open = error.pos >= len(error.doc.rstrip())
+        return Broken(number, f"not valid JSON: {error.msg} (column {error.colno})", is_open)
     except UnicodeDecodeError as error:
         return Broken(number, f"not UTF-8 (byte {error.start + 1} of the line)")
     except RecursionError:

@@ -1,0 +1,182 @@
+"""Reading a history forwards gives what the adapters' function gives, step by step."""
+
+from typing import Any
+
+from helpers.models import malformed
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+
+from langchain_repeat_guard import RepeatGuardConfig
+from langchain_repeat_guard.core.arguments import fingerprint
+from langchain_repeat_guard.core.chain import Chain
+from langchain_repeat_guard.core.reminder import FIRST_TEXT
+from langchain_repeat_guard.history.calls import IssuedCall, calls_of
+from langchain_repeat_guard.history.carried import Carried
+from langchain_repeat_guard.history.delivery import is_reminder
+from langchain_repeat_guard.history.differ import compares_neighbours_only, surely_differ
+from langchain_repeat_guard.history.judge import judge
+from langchain_repeat_guard.history.replay import CountedCall, Replay
+
+ARGUMENTS = st.sampled_from([{"q": "a"}, {"q": "b"}, {"q": 1}, {"q": 1.0}, {"q": True}, {}])
+CALLS = st.lists(st.tuples(st.sampled_from(["grep", "read", "poll"]), ARGUMENTS), max_size=3)
+INSTRUCTIONS = st.lists(
+    st.one_of(
+        st.tuples(st.just("calls"), CALLS),
+        st.tuples(st.just("answer"), st.integers(0, 3)),
+        st.tuples(st.just("step"), CALLS),
+        st.tuples(st.just("step"), st.just([("grep", {"q": "a"})])),
+        st.tuples(st.sampled_from(["prompt", "note", "reminder", "text", "malformed"]), st.none()),
+    ),
+    max_size=25,
+)
+CONFIGS = st.builds(
+    RepeatGuardConfig,
+    thresholds=st.sampled_from([(2,), (2, 3), (3, 5)]),
+    exclude=st.sampled_from([(), ("poll",)]),
+)
+
+
+def messages_of(instructions: list[tuple[str, Any]], *, with_ids: bool) -> list[BaseMessage]:
+    """Build a history, sound or not, in which each call has an id of its own."""
+    messages: list[BaseMessage] = []
+    open_ids: list[str] = []
+
+    def add(message: BaseMessage) -> None:
+        message.id = f"m{len(messages)}" if with_ids else None
+        messages.append(message)
+
+    for kind, detail in instructions:
+        if kind in {"calls", "step"}:
+            ids = [f"c{len(messages)}-{place}" for place in range(len(detail))]
+            calls = [
+                {"name": name, "args": args, "id": call_id}
+                for (name, args), call_id in zip(detail, ids, strict=True)
+            ]
+            add(AIMessage("", tool_calls=calls))
+            open_ids = ids
+        elif kind == "malformed":
+            open_ids = [f"c{len(messages)}"]
+            add(AIMessage("", invalid_tool_calls=[malformed("grep", "{", open_ids[0])]))
+        if kind == "step":
+            for call_id in reversed(open_ids):
+                add(ToolMessage("ok", tool_call_id=call_id))
+        elif kind == "answer":
+            call_id = open_ids[detail] if detail < len(open_ids) else "unknown"
+            add(ToolMessage("ok", tool_call_id=call_id))
+        elif kind == "prompt":
+            add(HumanMessage("go on"))
+        elif kind == "note":
+            add(HumanMessage("so far", additional_kwargs={"lc_source": "summarization"}))
+        elif kind == "reminder":
+            add(HumanMessage(FIRST_TEXT))
+        elif kind == "text":
+            add(AIMessage("done"))
+    return messages
+
+
+def feed(replay: Replay, message: BaseMessage) -> list[CountedCall]:
+    """Hand one message to `replay`."""
+    message_id = message.id or ""
+    if isinstance(message, ToolMessage):
+        return list(replay.on_answer(message.tool_call_id))
+    if isinstance(message, AIMessage):
+        if calls := calls_of(message):
+            replay.on_calls(calls, message_id)
+        else:
+            replay.on_closing()
+    elif is_reminder(message):
+        replay.on_closing()
+    elif isinstance(message, HumanMessage) and not message.additional_kwargs:
+        replay.on_prompt(message_id)
+    return []
+
+
+@settings(max_examples=300, deadline=None)
+@given(instructions=INSTRUCTIONS, with_ids=st.booleans(), config=CONFIGS)
+def test_replay_agrees_with_judge_behind_every_message(
+    instructions: list[tuple[str, Any]], with_ids: bool, config: RepeatGuardConfig
+) -> None:
+    """Chain and reminders are those of an adapter that is asked behind each message."""
+    messages = messages_of(instructions, with_ids=with_ids)
+    replay = Replay(config)
+    carried = Carried()
+    for index, message in enumerate(messages):
+        counted = feed(replay, message)
+        verdict = judge(messages[: index + 1], carried, config=config)
+        carried = verdict.carried
+        due = [(one.tool_call_id, one.reminder) for one in verdict.due]
+        assert [(one.call.id, one.reminder) for one in counted if one.reminder] == due
+        assert replay.chain == carried.chain
+
+
+@settings(max_examples=100, deadline=None)
+@given(instructions=INSTRUCTIONS, config=CONFIGS)
+def test_replay_agrees_with_judge_without_a_channel(
+    instructions: list[tuple[str, Any]], config: RepeatGuardConfig
+) -> None:
+    """Behind each step that is completed, the reminders are those read back from the messages."""
+    messages = messages_of(instructions, with_ids=True)
+    replay = Replay(config)
+    for index, message in enumerate(messages):
+        if counted := feed(replay, message):
+            due = judge(messages[: index + 1], None, config=config).due
+            assert [one.reminder for one in counted if one.reminder] == [
+                one.reminder for one in due
+            ]
+
+
+def test_message_stored_twice_counts_once() -> None:
+    """The id of a counted message is known when it comes again."""
+    replay = Replay(RepeatGuardConfig())
+    calls = [IssuedCall("grep", {}, "c")]
+    for _ in range(2):
+        replay.on_calls(calls, "m1")
+        replay.on_answer("c")
+    assert replay.chain == Chain(fingerprint("grep", {})[0], 1)
+
+
+def test_step_waits_until_all_calls_are_answered() -> None:
+    """A call counts when its whole step is complete, in the order of issue."""
+    replay = Replay(RepeatGuardConfig())
+    replay.on_calls([IssuedCall("grep", {}, "1"), IssuedCall("grep", {}, "2")])
+    first, waiting, second = replay.on_answer("2"), replay.is_waiting, replay.on_answer("1")
+    assert (list(first), waiting) == ([], True)
+    assert [(one.call.id, one.in_a_row) for one in second] == [("1", 1), ("2", 2)]
+    assert not replay.is_waiting
+
+
+VALUES = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(-3, 3),
+        st.floats(),
+        st.sampled_from(["a", "b", "1", "é", "\ud83d\ude00", "\U0001f600"]),
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=2), st.dictionaries(st.sampled_from("ab"), inner, max_size=2)
+    ),
+    max_leaves=4,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(first=VALUES, second=VALUES)
+def test_values_that_surely_differ_have_different_canonical_forms(
+    first: object, second: object
+) -> None:
+    """The cheap look never parts two calls that are identical."""
+    if surely_differ(first, second):
+        assert fingerprint("tool", first) != fingerprint("tool", second)
+
+
+def test_only_plain_settings_compare_neighbours() -> None:
+    """Any option but the plain ones, known or not, takes the whole engine for every call."""
+
+    class Extended(RepeatGuardConfig):
+        counting: str = "consecutive"
+
+    plain = RepeatGuardConfig(thresholds=(2,), exclude=("x",), arguments_preview_chars=9)
+    assert compares_neighbours_only(plain)
+    assert not compares_neighbours_only(Extended())

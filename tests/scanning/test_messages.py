@@ -91,12 +91,14 @@ ARGUMENTS = st.dictionaries(
 
 @settings(max_examples=50, deadline=None)
 @given(arguments=ARGUMENTS, text=st.text(max_size=5))
-def test_openai_form_means_what_langchain_makes_of_it(
-    arguments: dict[str, Any], text: str
-) -> None:
+def test_openai_form_means_what_langchain_makes_of_it(arguments: dict[str, Any], text: str) -> None:
     """OpenAI's form is read as LangChain's conversion to messages reads it."""
     call = {"name": "grep", "args": arguments, "id": "c1"}
-    messages = [HumanMessage("hi"), AIMessage(text, tool_calls=[call]), ToolMessage("ok", tool_call_id="c1")]
+    messages = [
+        HumanMessage("hi"),
+        AIMessage(text, tool_calls=[call]),
+        ToolMessage("ok", tool_call_id="c1"),
+    ]
     for form in convert_to_openai_messages(messages):
         (back,) = convert_to_messages([form])
         read, expected = read_message(form), read_message(back)
@@ -182,7 +184,15 @@ def test_agent_of_a_message_is_its_own_field() -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [{}, {"content": "x"}, [], "text", None, {"type": "ai"}, {"lc": 1, "type": "constructor", "id": ["PromptTemplate"], "kwargs": {}}],
+    [
+        {},
+        {"content": "x"},
+        [],
+        "text",
+        None,
+        {"type": "ai"},
+        {"lc": 1, "type": "constructor", "id": ["PromptTemplate"], "kwargs": {}},
+    ],
     ids=["empty", "no-role", "list", "text", "null", "no-content", "other-lc-object"],
 )
 def test_anything_else_is_refused(value: object) -> None:

@@ -27,7 +27,7 @@ class _Reader:
         while ahead is not None:
             if isinstance(ahead, Value) and form_of(ahead.data):
                 conversation = _Conversation(ahead, self._values, self._source)
-                yield Run(conversation, Place(self._source, ahead.line))
+                yield Run(conversation, Place(self._source, ahead.array or ahead.line))
                 ahead = conversation.finish()
                 continue
             if isinstance(ahead, Broken):

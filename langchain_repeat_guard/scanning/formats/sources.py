@@ -5,9 +5,10 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import TypeAlias, cast
 
 from typing_extensions import Buffer, override
 
@@ -18,6 +19,7 @@ _GZIP_MAGIC = b"\x1f\x8b"
 _BUFFER = 1 << 18
 
 OnBytes = Callable[[int], None]
+BufferedReader: TypeAlias = "io.BufferedReader[io.RawIOBase]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +56,8 @@ def find_sources(path: str) -> Iterator[Source]:
                 yield Source(str(Path(folder, name)), is_named=False)
 
 
-def open_stream(
-    source: Source, on_bytes: OnBytes | None = None
-) -> "io.BufferedReader[io.RawIOBase]":
+@contextmanager
+def open_stream(source: Source, on_bytes: OnBytes | None = None) -> Iterator[BufferedReader]:
     """Open a source for reading, unpacked if it is gzip.
 
     Args:
@@ -66,14 +67,20 @@ def open_stream(
     Raises:
         OSError: It cannot be opened.
     """
-    if source.name == STDIN:
-        file = io.FileIO(sys.stdin.fileno(), closefd=False)
-    else:
-        file = io.FileIO(source.name)
-    stream = io.BufferedReader(cast("io.RawIOBase", _Counted(file, on_bytes)), _BUFFER)
-    while stream.peek(2)[:2] == _GZIP_MAGIC:
-        stream = io.BufferedReader(cast("io.RawIOBase", gzip.GzipFile(fileobj=stream)), _BUFFER)
-    return stream
+    with ExitStack() as stack:
+        if source.name == STDIN:
+            file = stack.enter_context(io.FileIO(sys.stdin.fileno(), closefd=False))
+        else:
+            file = stack.enter_context(io.FileIO(source.name))
+        stream = _buffered(_Counted(file, on_bytes))
+        while stream.peek(2)[:2] == _GZIP_MAGIC:
+            packed = gzip.GzipFile(fileobj=stream, mode="rb")
+            stream = _buffered(stack.enter_context(packed))
+        yield stream
+
+
+def _buffered(raw: object) -> BufferedReader:
+    return io.BufferedReader(cast("io.RawIOBase", raw), _BUFFER)
 
 
 class _Counted(io.RawIOBase):
@@ -93,9 +100,3 @@ class _Counted(io.RawIOBase):
         if count and self._on_bytes:
             self._on_bytes(count)
         return count
-
-    @override
-    def close(self) -> None:
-        if not self.closed:
-            self._file.close()
-        super().close()

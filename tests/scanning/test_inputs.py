@@ -227,7 +227,8 @@ def exported() -> list[LangSmithRun]:
         agent.invoke(first, config)
         second: Any = {"messages": [("user", "again")]}
         with pytest.raises(GraphRecursionError):
-            agent.invoke(second, {**config, "recursion_limit": 8})
+            config["recursion_limit"] = 8
+            agent.invoke(second, config)
         return store.runs()
 
 

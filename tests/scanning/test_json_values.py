@@ -13,7 +13,7 @@ from langchain_repeat_guard.scanning.formats.json_values import Broken, Value, r
 
 def values(text: bytes) -> list[tuple[int, Any]]:
     """Return line and value, or line and reason, of all that is in `text`."""
-    found = read_values(io.BufferedReader(io.BytesIO(text)))  # type: ignore[arg-type]
+    found = read_values(io.BufferedReader(io.BytesIO(text)))
     return [(one.line, one.data if isinstance(one, Value) else one.reason) for one in found]
 
 
@@ -30,7 +30,7 @@ DOCUMENTS = st.lists(
 @settings(max_examples=80, deadline=None)
 @given(documents=DOCUMENTS, indent=st.sampled_from([None, 0, 2]), ascii_only=st.booleans())
 def test_all_layouts_give_the_same_values(
-    documents: list[Any], indent: int | None, ascii_only: bool
+    documents: list[Any], indent: int | None, *, ascii_only: bool
 ) -> None:
     """Lines, values one after another and one array hold the same values, however indented."""
 
@@ -125,12 +125,12 @@ def test_value_longer_than_the_window_is_whole() -> None:
 )
 def test_endless_nesting_is_a_problem(text: str) -> None:
     """Hostile depth costs its line, and nothing crashes."""
-    last = list(read_values(io.BufferedReader(io.BytesIO(text.encode()))))[-1]  # type: ignore[arg-type]
+    last = list(read_values(io.BufferedReader(io.BytesIO(text.encode()))))[-1]
     assert isinstance(last, Broken)
 
 
 def test_members_of_an_array_know_their_array() -> None:
     """Members of one array can be told from values that stand alone."""
     text = b'[\n{"a": 1},\n{"b": 2}\n]\n{"c":\n3}'
-    read = read_values(io.BufferedReader(io.BytesIO(text)))  # type: ignore[arg-type]
+    read = read_values(io.BufferedReader(io.BytesIO(text)))
     assert [one.array for one in read if isinstance(one, Value)] == [1, 1, None]

@@ -16,8 +16,6 @@ from langchain_repeat_guard.scanning.runs import Run
 
 Saver = BaseCheckpointSaver[Any]
 
-_PAGE = 50
-
 
 class UndecodedValues:
     """Stands in for a saver's serializer where only ids are asked for: it decodes nothing."""
@@ -32,7 +30,7 @@ class UndecodedValues:
 
 
 def read_threads(
-    saver: Saver, ids_only: Saver, source: str, messages_key: str
+    saver: Saver, ids_only: Saver, source: str, messages_key: str, page: int | None = None
 ) -> Iterator[Run | Problem]:
     """Yield a run for each thread and namespace that holds messages.
 
@@ -41,16 +39,17 @@ def read_threads(
         ids_only: The same one with `UndecodedValues` as its serializer.
         source: Name of the database, for the places.
         messages_key: The channel that holds the messages.
+        page: How many checkpoints to ask for at once; None for a saver that yields one by one.
     """
     is_found = False
-    newest = _newest_by_thread(ids_only)
+    newest = _newest_by_thread(ids_only, page)
     for thread_id, namespace in newest:
         place = Place(source, thread_id=thread_id, namespace=namespace)
         config: RunnableConfig = {
             "configurable": {"thread_id": thread_id, "checkpoint_ns": namespace}
         }
         try:
-            messages = _history(saver, _path(ids_only, config), messages_key)
+            messages = _history(saver, _path(ids_only, config, page), messages_key)
         except Exception as error:  # noqa: BLE001  one thread that cannot be decoded costs itself
             yield Problem(place, f"cannot be decoded ({type(error).__name__})")
             continue
@@ -61,28 +60,33 @@ def read_threads(
         yield Problem(Place(source), f"no checkpoint has messages in the channel {messages_key!r}")
 
 
-def _newest_by_thread(ids_only: Saver) -> list[tuple[str, str]]:
+def _newest_by_thread(ids_only: Saver, page: int | None) -> list[tuple[str, str]]:
     """Return each thread and namespace, the oldest activity first."""
     found: dict[tuple[str, str], None] = {}
-    for checkpoint in _pages(ids_only, None):
+    for checkpoint in _listed(ids_only, None, page):
         where = checkpoint.config["configurable"]
         found.setdefault((where["thread_id"], where.get("checkpoint_ns", "")))
     return list(reversed(found))
 
 
-def _pages(saver: Saver, config: RunnableConfig | None) -> Iterator[CheckpointTuple]:
-    """Yield what the saver lists, newest first; some savers fetch all that is asked for at once."""
+def _listed(
+    saver: Saver, config: RunnableConfig | None, page: int | None
+) -> Iterator[CheckpointTuple]:
+    """Yield what the saver lists, newest first."""
+    if page is None:
+        yield from saver.list(config)
+        return
     before: RunnableConfig | None = None
-    while page := list(saver.list(config, limit=_PAGE, before=before)):
-        yield from page
-        before = page[-1].config
+    while listed := list(saver.list(config, limit=page, before=before)):
+        yield from listed
+        before = listed[-1].config
 
 
-def _path(ids_only: Saver, config: RunnableConfig) -> list[RunnableConfig]:
+def _path(ids_only: Saver, config: RunnableConfig, page: int | None) -> list[RunnableConfig]:
     """Return the checkpoints from the newest back to the first, without other branches."""
     path: list[RunnableConfig] = []
     expected: str | None = None
-    for checkpoint in _pages(ids_only, config):
+    for checkpoint in _listed(ids_only, config, page):
         checkpoint_id = checkpoint.config["configurable"]["checkpoint_id"]
         if not path or checkpoint_id == expected:
             path.append(checkpoint.config)

@@ -14,6 +14,8 @@ from langchain_repeat_guard.scanning.records import Place, Problem
 from langchain_repeat_guard.scanning.runs import Run
 
 _POSTGRES_SCHEMES = ("postgres://", "postgresql://")
+# Its saver fetches all that it is asked for at once.
+_POSTGRES_PAGE = 200
 _COMPANIONS = ("-wal", "-journal")
 
 
@@ -119,7 +121,7 @@ def read_postgres(address: str, messages_key: str) -> Iterator[Run | Problem]:
         ) as connection:
             saver = PostgresSaver(connection)
             ids_only = PostgresSaver(connection, serde=UndecodedValues())
-            yield from read_threads(saver, ids_only, shown, messages_key)
+            yield from read_threads(saver, ids_only, shown, messages_key, _POSTGRES_PAGE)
     except psycopg.Error as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         yield Problem(Place(shown), f"cannot be read: {reason}")

@@ -2,14 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 
 
-@dataclass(frozen=True, slots=True)
-class IssuedCall:
+class IssuedCall(NamedTuple):
     """One tool call as the model issued it, whatever became of it."""
 
     name: str

@@ -4,6 +4,7 @@ from typing import Any
 
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 
+_PLAIN = frozenset({str, int, bool, type(None)})
 _OF_PLAIN_COUNTING = {"thresholds", "include", "exclude", "arguments_preview_chars"}
 
 
@@ -20,24 +21,43 @@ def compares_neighbours_only(config: RepeatGuardConfig) -> bool:
     )
 
 
-def surely_differ(first: Any, second: Any) -> bool:
-    """Tell whether two values certainly have different canonical forms. False means: look closer.
+def are_identical(first: Any, second: Any) -> bool | None:
+    """Tell whether two values have the same canonical form, where that is plain to see.
+
+    Returns:
+        True or False where it is certain, None where only the canonical forms can tell.
 
     Example:
-        >>> surely_differ({"q": "a"}, {"q": "b"}), surely_differ({"n": 1}, {"n": 1.0})
+        >>> are_identical({"q": "a"}, {"q": "a"}), are_identical({"q": "a"}, {"q": "b"})
         (True, False)
+        >>> are_identical({"n": 1}, {"n": 1.0}) is None
+        True
     """
-    if type(first) is dict and type(second) is dict:
-        if len(first) != len(second):
-            return True
-        pairs = [(value, second.get(key)) for key, value in first.items()]
-    else:
-        pairs = [(first, second)]
-    for one, other in pairs:
-        kind = type(one)
-        if kind is not type(other) or one == other:
-            continue
-        # Surrogate pairs equal the characters that they stand for, which are not ASCII.
-        if kind is int or (kind is str and one.isascii()):
-            return True
-    return False
+    if type(first) is not dict or type(second) is not dict:
+        return _are_same_texts(first, second)
+    if first == second:
+        # Numbers of two kinds can be equal, and then `1` and `True` could have changed places.
+        kinds = [*map(type, first.values())]
+        is_plain = _PLAIN.issuperset(kinds) and kinds == [*map(type, second.values())]
+        return True if is_plain and [*first] == [*second] and all(map(_is_text, first)) else None
+    if len(first) != len(second):
+        return False
+    for key, value in first.items():
+        other = second.get(key)
+        if value != other:
+            if type(value) is type(other) is int or _are_same_texts(value, other) is False:
+                return False
+    return None
+
+
+def _is_text(value: object) -> bool:
+    return type(value) is str
+
+
+def _are_same_texts(first: Any, second: Any) -> bool | None:
+    if type(first) is not str or type(second) is not str:
+        return None
+    if first == second:
+        return True
+    # Surrogate pairs equal the characters that they stand for, which are not ASCII.
+    return False if first.isascii() else None

@@ -4,27 +4,21 @@ It gives, step by step, what `judge` gives an adapter that is asked behind each 
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import replace
 
 from langchain_repeat_guard.core.chain import Chain, observe
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.core.reminder import Reminder
 from langchain_repeat_guard.history.calls import IssuedCall, all_answered_by
 from langchain_repeat_guard.history.carried import REMEMBERED_STEPS
-from langchain_repeat_guard.history.differ import compares_neighbours_only, surely_differ
+from langchain_repeat_guard.history.differ import are_identical, compares_neighbours_only
 
 _EMPTY = Chain()
 
 
-class CountedCall(NamedTuple):
-    """A call of a complete step, and what it did to the chain."""
-
-    call: IssuedCall
-    in_a_row: int
-    """How many identical calls stand in a row, this one included; 0 if it is not tracked."""
-
-    reminder: Reminder | None
-    """What is due behind the step because of this call."""
+CountedCall = tuple[IssuedCall, int, Reminder | None]
+"""A call of a complete step, how many identical calls stand in a row with it (0 if it is not
+tracked), and what is due behind the step because of it."""
 
 
 class Replay:
@@ -35,6 +29,7 @@ class Replay:
         "_chain",
         "_config",
         "_counted",
+        "_in_a_row",
         "_is_plain",
         "_last",
         "_may_remind",
@@ -43,14 +38,20 @@ class Replay:
         "_tracked",
     )
 
-    def __init__(self, config: RepeatGuardConfig) -> None:
-        """Start with the empty chain."""
+    def __init__(self, config: RepeatGuardConfig, *, is_plain: bool | None = None) -> None:
+        """Start with the empty chain.
+
+        Args:
+            config: What to track and when to remind.
+            is_plain: What `compares_neighbours_only` says, for whoever has asked it already.
+        """
         self._config = config
-        self._is_plain = compares_neighbours_only(config)
+        self._is_plain = compares_neighbours_only(config) if is_plain is None else is_plain
         self._tracked: dict[str, bool] = {}
-        # None stands for the chain of one call, `_last`, whose key nobody has needed yet.
+        # None stands for a chain of `_in_a_row` calls like `_last`, whose key nobody has needed yet.
         self._chain: Chain | None = _EMPTY
         self._last: IssuedCall | None = None
+        self._in_a_row = 0
         self._counted: tuple[str, ...] = ()
         self._prompt = ""
         self._pending: tuple[str, Sequence[IssuedCall]] | None = None
@@ -78,7 +79,8 @@ class Replay:
 
     def on_calls(self, calls: Sequence[IssuedCall], message_id: str = "") -> None:
         """Read a model's message with tool calls. One that was counted is not counted again."""
-        self._answered = []
+        if self._answered:
+            self._answered = []
         self._may_remind = True
         self._pending = None if message_id and message_id in self._counted else (message_id, calls)
 
@@ -91,16 +93,14 @@ class Replay:
         if self._pending is None:
             return ()
         message_id, calls = self._pending
-        if len(calls) == 1 and calls[0].id == call_id:
-            self._pending = None
-        else:
+        if len(calls) != 1 or calls[0].id != call_id:
             self._answered.append(call_id)
             if len(self._answered) < len(calls) or not all_answered_by(calls, self._answered):
                 return ()
-            self._pending = None
+        self._pending = None
         if message_id:
             self._counted = (*self._counted, message_id)[-REMEMBERED_STEPS:]
-        return [self._count(call) for call in calls]
+        return [*map(self._count, calls)]
 
     def _count(self, call: IssuedCall) -> CountedCall:
         name = call.name
@@ -108,19 +108,24 @@ class Replay:
         if is_tracked is None:
             is_tracked = self._tracked[name] = self._config.tracks(name)
         if not is_tracked:
-            return CountedCall(call, 0, None)
+            return call, 0, None
         last = self._last
         self._last = call
-        if self._is_plain and (
-            last is None or last.name != name or surely_differ(last.args, call.args)
-        ):
-            self._chain = None  # obviously a new chain: its digest can wait
-            return CountedCall(call, 1, None)
-        before = self._keyed(last)
-        self._chain, reminder = observe(before, name, call.args, config=self._config)
-        return CountedCall(call, self._chain.count, reminder if self._may_remind else None)
+        if self._is_plain:
+            # What is plain to see takes no digest, unless it comes to a reminder.
+            is_same = last is not None and last.name == name and are_identical(last.args, call.args)
+            in_a_row = self._in_a_row + 1 if is_same else 1
+            if is_same is not None and in_a_row not in self._config.thresholds:
+                self._chain = None
+                self._in_a_row = in_a_row
+                return call, in_a_row, None
+        chain, reminder = observe(self._keyed(last), name, call.args, config=self._config)
+        self._chain = chain
+        self._in_a_row = chain.count
+        return call, chain.count, reminder if self._may_remind else None
 
     def _keyed(self, last: IssuedCall | None) -> Chain:
         if self._chain is None and last is not None:
-            self._chain, _ = observe(_EMPTY, last.name, last.args, config=self._config)
+            once, _ = observe(_EMPTY, last.name, last.args, config=self._config)
+            self._chain = replace(once, count=self._in_a_row)
         return self._chain or _EMPTY

@@ -6,7 +6,7 @@ from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.core.reminder import Reminder
 from langchain_repeat_guard.history.calls import IssuedCall
 from langchain_repeat_guard.history.replay import Replay
-from langchain_repeat_guard.scanning.formats.messages import Reading
+from langchain_repeat_guard.scanning.formats.messages import Kind, Parts
 from langchain_repeat_guard.scanning.records import (
     Chained,
     FoundReminder,
@@ -19,37 +19,35 @@ from langchain_repeat_guard.scanning.records import (
 class RunScan:
     """Feeds the messages of one run to the agents that they belong to."""
 
-    def __init__(self, place: Place, config: RepeatGuardConfig) -> None:
-        """Start a run found at `place`."""
+    def __init__(self, place: Place, config: RepeatGuardConfig, *, is_plain: bool) -> None:
+        """Start a run found at `place`. `is_plain` is for the replays of its agents."""
         self._place = place
         self._config = config
+        self._is_plain = is_plain
         self._agents: dict[str, _AgentScan] = {}
         self._shared_chars = 0
         self._last_caller = ""
 
-    def take(self, index: int, message: Reading) -> Sequence[FoundReminder]:
+    def take(self, index: int, message: Parts) -> Sequence[FoundReminder]:
         """Read message number `index`, and return the reminders that are due behind it."""
-        kind = message.kind
-        name = message.agent
-        if not name:
-            if kind == "answer":
-                name = self._last_caller
-            elif kind == "prompt" or kind == "note":  # noqa: PLR1714  quicker than a set
-                self._for_all(message)
-                return ()
-        agent = self._agents.get(name) or self._add(name)
+        kind, calls, message_id, chars, name = message
         if kind == "answer":
-            return agent.take_answer(index, message)
+            agent = self._agents.get(name or self._last_caller)
+            return agent.take_answer(index, message_id, chars) if agent else ()
+        if not name and (kind == "prompt" or kind == "note"):  # noqa: PLR1714  quicker than a set
+            self._for_all(kind, message_id, chars)
+            return ()
+        agent = self._agents.get(name) or self._add(name)
         if kind == "calls":
             if len(self._agents) > 1:
                 self._enter(agent)
             self._last_caller = name
-            agent.take_calls(index, message)
+            agent.take_calls(index, calls, message_id)
         elif kind == "prompt":
-            agent.replay.on_prompt(message.id)
+            agent.replay.on_prompt(message_id)
         elif kind == "closing":
             agent.replay.on_closing()
-        agent.chars += message.chars
+        agent.chars += chars
         return ()
 
     def finish(self) -> Iterator[RunRecord]:
@@ -57,13 +55,13 @@ class RunScan:
         for agent in (self._agents or {"": self._add("")}).values():
             yield agent.record()
 
-    def _for_all(self, message: Reading) -> None:
+    def _for_all(self, kind: Kind, message_id: str, chars: int) -> None:
         """Read a prompt or note that names no agent: every agent of the run reads it."""
-        self._shared_chars += message.chars
+        self._shared_chars += chars
         for agent in self._agents.values():
-            agent.chars += message.chars
-            if message.kind == "prompt":
-                agent.replay.on_prompt(message.id)
+            agent.chars += chars
+            if kind == "prompt":
+                agent.replay.on_prompt(message_id)
 
     def _enter(self, agent: "_AgentScan") -> None:
         """Start `agent` anew if another one waits for it and has not done so before.
@@ -78,7 +76,8 @@ class RunScan:
                 return
 
     def _add(self, name: str) -> "_AgentScan":
-        agent = _AgentScan(self._place, name, self._config, self._shared_chars)
+        agent = _AgentScan(self._place, name, Replay(self._config, is_plain=self._is_plain))
+        agent.chars = self._shared_chars
         self._agents[name] = agent
         return agent
 
@@ -89,6 +88,8 @@ class _AgentScan:
     __slots__ = (
         "_calls_counted",
         "_longest",
+        "_longest_at",
+        "_longest_tool",
         "_place",
         "_reminded",
         "_sent_chars",
@@ -101,30 +102,32 @@ class _AgentScan:
         "works_for",
     )
 
-    def __init__(self, place: Place, name: str, config: RepeatGuardConfig, chars: int) -> None:
+    def __init__(self, place: Place, name: str, replay: Replay) -> None:
         self._place = place
         self.name = name
-        self.replay = Replay(config)
-        self.chars = chars
+        self.replay = replay
+        self.chars = 0
         self.issued_at = 0
         self.works_for: int | None = None
         self._sent_chars = 0
         self._calls_counted = 0
         self._unanswered = 0
-        self._longest: Chained | None = None
+        self._longest = 0
+        self._longest_at = 0
+        self._longest_tool = ""
         self._tools: dict[str, ToolFigures] = {}
         # Tools whose current row of identical calls has earned a reminder.
         self._reminded: set[str] = set()
 
-    def take_calls(self, index: int, message: Reading) -> None:
+    def take_calls(self, index: int, calls: Sequence[IssuedCall], message_id: str) -> None:
         self.issued_at = index
         self._sent_chars = self.chars
-        self._unanswered += len(message.calls)
-        self.replay.on_calls(message.calls, message.id)
+        self._unanswered += len(calls)
+        self.replay.on_calls(calls, message_id)
 
-    def take_answer(self, index: int, message: Reading) -> Sequence[FoundReminder]:
-        self.chars += message.chars
-        counted = self.replay.on_answer(message.id)
+    def take_answer(self, index: int, call_id: str, chars: int) -> Sequence[FoundReminder]:
+        self.chars += chars
+        counted = self.replay.on_answer(call_id)
         if not counted:
             return ()
         self._unanswered -= len(counted)
@@ -138,30 +141,30 @@ class _AgentScan:
                 figures = self._tools[name] = ToolFigures()
             figures.calls += 1
             if count > figures.longest:
-                self._lengthen(figures, name, count)
+                figures.longest = count
+                if count > self._longest:
+                    self._longest = count
+                    self._longest_at = self.issued_at
+                    self._longest_tool = name
             if count > 1:
                 wasted += self._is_wasted(figures, name)
-            elif count:
+            elif count and self._reminded:
                 self._reminded.discard(name)
             if reminder:
                 found.append(self._remind(figures, index, call, reminder))
         if wasted == len(counted):
-            self._tools[counted[0].call.name].resent_chars += self._sent_chars
+            self._tools[counted[0][0].name].resent_chars += self._sent_chars
         return found
 
     def record(self) -> RunRecord:
+        longest = Chained(tool=self._longest_tool, count=self._longest, message=self._longest_at)
         return RunRecord(
             place=self._place,
             agent=self.name,
             tools=self._tools,
-            longest=self._longest,
+            longest=longest if self._longest else None,
             unanswered=self._unanswered,
         )
-
-    def _lengthen(self, figures: ToolFigures, name: str, count: int) -> None:
-        figures.longest = count
-        if self._longest is None or count > self._longest.count:
-            self._longest = Chained(tool=name, count=count, message=self.issued_at)
 
     def _is_wasted(self, figures: ToolFigures, name: str) -> bool:
         """Tell whether this repeat came after a reminder was due, and note it."""

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from langchain_repeat_guard.core.reminder import Reminder
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a run was found.
 
     Example:
@@ -91,7 +91,7 @@ class Chained:
     """Number of the message, from 0 in its run, that issued the last of them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class RunRecord:
     """What one agent did in one run. It comes behind the reminders of that run."""
 

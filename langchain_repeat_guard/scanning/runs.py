@@ -8,7 +8,7 @@ from langchain_repeat_guard.scanning.records import Place
 _NOWHERE = Place("")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Run:
     """The messages of one run, oldest first.
 

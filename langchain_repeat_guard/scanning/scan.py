@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from langchain_repeat_guard.core.config import RepeatGuardConfig
+from langchain_repeat_guard.history.differ import compares_neighbours_only
 from langchain_repeat_guard.history.steps import IsUserPrompt
 from langchain_repeat_guard.scanning.agents import RunScan
-from langchain_repeat_guard.scanning.formats.messages import read_message
+from langchain_repeat_guard.scanning.formats.messages import read_parts
 from langchain_repeat_guard.scanning.records import Problem, Record
 from langchain_repeat_guard.scanning.runs import Run
 
@@ -62,29 +63,34 @@ def scan_with_each(
         As `scan`, each record with the number of its setting, from 0. A `Problem` has number 0. The
         records of the settings for one agent of a run follow each other.
     """
+    settings = [(config, compares_neighbours_only(config)) for config in configs]
     for run in runs:
         if isinstance(run, Problem):
             yield 0, run
         else:
-            yield from _scan_run(run, configs, is_user_prompt)
+            scans = [RunScan(run.place, config, is_plain=plain) for config, plain in settings]
+            yield from _scan_run(run, scans, is_user_prompt)
 
 
 def _scan_run(
-    run: Run, configs: Sequence[RepeatGuardConfig], is_user_prompt: IsUserPrompt | None
+    run: Run, scans: Sequence[RunScan], is_user_prompt: IsUserPrompt | None
 ) -> Iterator[tuple[int, Record]]:
-    scans = [RunScan(run.place, config) for config in configs]
+    first, *others = scans
     for index, message in enumerate(run.messages):
         if isinstance(message, Problem):
             yield 0, message
             continue
         try:
-            reading = read_message(message, is_user_prompt)
+            reading = read_parts(message, is_user_prompt)
         except _UNREADABLE as error:
             yield 0, _unreadable(run, index, error)
             continue
-        for number, one in enumerate(scans):
-            for found in one.take(index, reading):
-                yield number, found
+        for found in first.take(index, reading):
+            yield 0, found
+        if others:
+            for number, one in enumerate(others, 1):
+                for found in one.take(index, reading):
+                    yield number, found
     for records in zip(*(one.finish() for one in scans), strict=True):
         yield from enumerate(records)
 

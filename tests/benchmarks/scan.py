@@ -98,7 +98,9 @@ def messages(chance: random.Random, result_chars: int) -> Iterator[dict[str, Any
     for place in range(CALLS):
         if not arguments or chance.random() > 1 / 4:
             query = " ".join(chance.choices(("error", "src", "main", "test", "npm", "log"), k=4))
-            arguments = json.dumps({"pattern": query, "path": "web/", "limit": chance.randint(1, 50)})
+            arguments = json.dumps(
+                {"pattern": query, "path": "web/", "limit": chance.randint(1, 50)}
+            )
         name = chance.choice(("grep", "grep", "read_file", "run_tests"))
         function = {"name": name, "arguments": arguments}
         call = {"id": f"call_{place}", "type": "function", "function": function}

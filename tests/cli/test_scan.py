@@ -122,7 +122,9 @@ def test_csv_rows(runs: str) -> None:
 
 def test_compare_reads_once_and_shows_both(runs: str) -> None:
     """A second setting is the first with changes, on the same runs."""
-    found = document(runs, "--exclude", "read", "--compare", "thresholds=2", "--compare", "exclude=")
+    found = document(
+        runs, "--exclude", "read", "--compare", "thresholds=2", "--compare", "exclude="
+    )
     both = (found["first"]["config"]["exclude"], found["second"]["config"]["exclude"])
     assert both == (["read"], [])
     assert found["second"]["config"]["thresholds"] == [2]
@@ -248,7 +250,6 @@ def test_missing_saver_is_named(module: str, extra: str, tmp_path: Path) -> None
 def test_long_input_shows_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """The bar moves with the bytes that are read; short input and pipes have none."""
 
-
     def shown(total: int | None, *, is_terminal: bool) -> str:
         console = Console(file=io.StringIO(), force_terminal=is_terminal, width=100, _environ={})
         monkeypatch.setattr(scan_render, "make_console", lambda **_: console)
@@ -323,7 +324,8 @@ def test_flags_explain_themselves_by_the_docstrings() -> None:
     def command(*, config: Any) -> None: ...
 
     helps = {
-        name: annotation.__metadata__[0].help for name, annotation in command.__annotations__.items()
+        name: annotation.__metadata__[0].help
+        for name, annotation in command.__annotations__.items()
     }
     assert helps["counting"] == "How to count. [default: consecutive]"
     assert helps["remind_every"] == "Remind again every so many calls."

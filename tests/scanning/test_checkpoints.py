@@ -264,7 +264,9 @@ def test_postgres_threads(postgres: str, monkeypatch: pytest.MonkeyPatch) -> Non
         agent(30, saver).invoke(GO, thread("a"))
         agent(3, saver).invoke(GO, thread("b"))
     with psycopg.connect(address) as link:
-        count = "SELECT (SELECT count(*) FROM checkpoints), (SELECT count(*) FROM checkpoint_writes)"
+        count = (
+            "SELECT (SELECT count(*) FROM checkpoints), (SELECT count(*) FROM checkpoint_writes)"
+        )
         before = link.execute(count).fetchone()
         assert before
         assert figures(address) == [("a", False, 30, 30), ("b", False, 3, 3)]

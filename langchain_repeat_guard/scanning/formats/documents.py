@@ -25,7 +25,7 @@ class _Reader:
     def read(self) -> Iterator[Run | Problem]:
         ahead: Value | Broken | None = next(self._values, None)
         while ahead is not None:
-            if isinstance(ahead, Value) and form_of(ahead.data):
+            if isinstance(ahead, Value) and _is_message(ahead.data):
                 conversation = _Conversation(ahead, self._values, self._source)
                 yield Run(conversation, Place(self._source, ahead.array or ahead.line))
                 ahead = conversation.finish()
@@ -66,7 +66,7 @@ class _Conversation:
             if isinstance(value, Broken):
                 self._next = next(self._values, None)
                 yield _problem(self._source, value)
-            elif value.array == self._array and form_of(value.data):
+            elif value.array == self._array and _is_message(value.data):
                 self._next = next(self._values, None)
                 yield value.data
             else:
@@ -93,10 +93,16 @@ def read_documents(stream: BinaryIO, source: str) -> Iterator[Run | Problem]:
     return _Reader(read_values(stream), source).read()
 
 
+def _is_message(data: object) -> bool:
+    return isinstance(data, dict) and "messages" not in data and form_of(data) is not None
+
+
 def _messages_of(data: object) -> list[Any] | None:
     if not isinstance(data, dict):
         return None
-    for holder in (data, *(data.get(name) for name in _HOLDERS)):
+    if isinstance(messages := data.get("messages"), list):
+        return messages
+    for holder in map(data.get, _HOLDERS):
         if isinstance(holder, dict) and isinstance(messages := holder.get("messages"), list):
             return messages
     return None

@@ -50,6 +50,10 @@ class Reading(NamedTuple):
     """Whose message it is, where several agents share a record."""
 
 
+Parts = tuple[Kind, Sequence[IssuedCall], str, int, str]
+"""The fields of a `Reading`."""
+
+
 def read_message(message: Any, is_user_prompt: IsUserPrompt | None = None) -> Reading:
     """Return what `message` means for counting.
 
@@ -60,6 +64,11 @@ def read_message(message: Any, is_user_prompt: IsUserPrompt | None = None) -> Re
     Raises:
         ValueError: It has none of these forms.
     """
+    return Reading(*read_parts(message, is_user_prompt))
+
+
+def read_parts(message: Any, is_user_prompt: IsUserPrompt | None = None) -> Parts:
+    """Do as `read_message` does, for a scan, where the making of objects is what takes time."""
     if type(message) is dict:
         role = message.get("role")
         if role is not None:
@@ -87,25 +96,26 @@ def form_of(message: object) -> tuple[str, dict[str, Any]] | None:
     return None
 
 
-def _read_fields(role: str, fields: dict[str, Any], is_user_prompt: IsUserPrompt | None) -> Reading:
+def _read_fields(role: str, fields: dict[str, Any], is_user_prompt: IsUserPrompt | None) -> Parts:
     kind = _KINDS.get(role, "note")
     content = fields.get("content")
-    chars = len(content) if type(content) is str else _content_chars(content)
+    chars = len(content) if type(content) is str else _content_chars(content) if content else 0
     agent = fields.get("agent") or ""
     if kind == "calls":
-        if calls := _calls(fields):
-            chars += sum(map(_arguments_chars, calls))
-            return Reading("calls", calls, fields.get("id") or "", chars, agent)
-        return Reading("closing", (), "", chars, agent)
+        issued = fields.get("tool_calls")
+        if issued or fields.get("invalid_tool_calls"):
+            calls, more = _calls(fields, issued)
+            return "calls", calls, fields.get("id") or "", chars + more, agent
+        return "closing", (), "", chars, agent
     if kind == "answer":
-        return Reading("answer", (), fields.get("tool_call_id") or "", chars, agent)
+        return "answer", (), fields.get("tool_call_id") or "", chars, agent
     if kind == "prompt":
         kind = _kind_of_human(fields, content, is_user_prompt)
-        return Reading(kind, (), fields.get("id") or "", chars, agent)
-    return Reading("note", (), "", chars, agent)
+        return kind, (), fields.get("id") or "", chars, agent
+    return "note", (), "", chars, agent
 
 
-def _read_object(message: BaseMessage, is_user_prompt: IsUserPrompt | None) -> Reading:
+def _read_object(message: BaseMessage, is_user_prompt: IsUserPrompt | None) -> Parts:
     fields: dict[str, Any] = {
         "content": message.content,
         "id": message.id,
@@ -117,49 +127,59 @@ def _read_object(message: BaseMessage, is_user_prompt: IsUserPrompt | None) -> R
     }
     if fields["invalid_tool_calls"]:
         calls = calls_of(message)  # type: ignore[arg-type]
-        chars = _content_chars(message.content) + sum(map(_arguments_chars, calls))
-        return Reading("calls", calls, message.id or "", chars)
+        chars = _content_chars(message.content) + _calls_chars(calls)
+        return "calls", calls, message.id or "", chars, ""
     return _read_fields(message.type, fields, is_user_prompt)
 
 
-def _calls(fields: dict[str, Any]) -> Sequence[IssuedCall]:
+def _calls(fields: dict[str, Any], issued: Any) -> tuple[Sequence[IssuedCall], int]:
+    """Return the calls of a message, and an estimate of their length."""
     if fields.get("invalid_tool_calls"):
         # Their order among the others takes LangChain's own view of the message.
         stored = {"type": "ai", "data": {**fields, "type": "ai"}}
-        return calls_of(messages_from_dict([stored])[0])  # type: ignore[arg-type]
-    return [_call(call) for call in fields.get("tool_calls") or ()]
+        together = calls_of(messages_from_dict([stored])[0])  # type: ignore[arg-type]
+        return together, _calls_chars(together)
+    calls = []
+    chars = 0
+    for call in issued:
+        function = call.get("function") or call
+        arguments = function.get("arguments")
+        if not arguments:
+            read = _call(call)
+            chars += _arguments_chars(read.args)
+        elif type(arguments) is str:
+            chars += len(arguments)
+            read = IssuedCall(function["name"] or "", _parsed(arguments), call.get("id") or "")
+        else:
+            chars += _arguments_chars(arguments)
+            read = IssuedCall(function["name"] or "", arguments, call.get("id") or "")
+        chars += len(read.name)
+        calls.append(read)
+    return calls, chars
 
 
 def _call(call: dict[str, Any]) -> IssuedCall:
+    """Read a call in one of the rarer spellings."""
     call_id = call.get("id")
     if "args" in call:
         return issued_call(call["name"], call["args"], call_id)
     if custom := call.get("custom"):
         return issued_call(custom["name"], custom["input"], call_id)
     function = call.get("function") or call
-    arguments = function.get("arguments")
-    if type(arguments) is str:
-        arguments = _parsed(arguments)
-    return issued_call(function["name"], arguments, call_id)
+    return issued_call(function["name"], function.get("arguments"), call_id)
 
 
 def _parsed(arguments: str) -> Any:
     """Return the arguments as LangChain has them: an object, or the raw string."""
-    if arguments[:1] != "{" and arguments.lstrip()[:1] != "{":
+    if arguments[0] != "{" and arguments.lstrip()[:1] != "{":
         return arguments
-    parsed = parse_json(arguments, strict=False)
-    return arguments if parsed is None else parsed
-
-
-def parse_json(text: str, *, strict: bool = True) -> Any:
-    """Return the JSON value that `text` is, or None if it is not one (or is `null`)."""
     try:
-        return from_json(text)
+        return from_json(arguments)
     except ValueError:  # broken, or beyond the fast parser: lone surrogates, many levels
         try:
-            return json.loads(text, strict=strict)
+            return json.loads(arguments, strict=False)
         except (ValueError, RecursionError):
-            return None
+            return arguments
 
 
 def _kind_of_human(
@@ -202,11 +222,14 @@ def _content_chars(content: object) -> int:
     return 0
 
 
-def _arguments_chars(call: IssuedCall) -> int:
-    arguments = call.args
+def _calls_chars(calls: Sequence[IssuedCall]) -> int:
+    return sum(len(call.name) + _arguments_chars(call.args) for call in calls)
+
+
+def _arguments_chars(arguments: Any) -> int:
     if type(arguments) is dict:
-        chars = len(call.name)
+        chars = 0
         for name, value in arguments.items():
             chars += len(name) + (len(value) if type(value) is str else _CHARS_OF_A_SCALAR)
         return chars
-    return len(call.name) + (len(arguments) if isinstance(arguments, str) else _CHARS_OF_A_SCALAR)
+    return len(arguments) if isinstance(arguments, str) else _CHARS_OF_A_SCALAR

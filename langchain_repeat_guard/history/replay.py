@@ -14,11 +14,38 @@ from langchain_repeat_guard.history.carried import REMEMBERED_STEPS
 from langchain_repeat_guard.history.differ import are_identical, compares_neighbours_only
 
 _EMPTY = Chain()
+_TOOLS_REMEMBERED = 10_000
 
 
 CountedCall = tuple[IssuedCall, int, Reminder | None]
 """A call of a complete step, how many identical calls stand in a row with it (0 if it is not
 tracked), and what is due behind the step because of it."""
+
+
+class ReplaySettings:
+    """What all replays with one configuration share: answers that need not be found twice."""
+
+    __slots__ = ("config", "is_plain", "thresholds", "tracked")
+
+    def __init__(self, config: RepeatGuardConfig) -> None:
+        """Look at what to track and when to remind."""
+        self.config = config
+        self.is_plain = compares_neighbours_only(config)
+        self.thresholds = frozenset(config.thresholds)
+        self.tracked = _Tracked(config)
+
+
+class _Tracked(dict[str, bool]):
+    """Which tools are tracked, found out on first use."""
+
+    def __init__(self, config: RepeatGuardConfig) -> None:
+        self._config = config
+
+    def __missing__(self, name: str) -> bool:
+        if len(self) >= _TOOLS_REMEMBERED:
+            self.clear()
+        self[name] = is_tracked = self._config.tracks(name)
+        return is_tracked
 
 
 class Replay:
@@ -27,27 +54,18 @@ class Replay:
     __slots__ = (
         "_answered",
         "_chain",
-        "_config",
         "_counted",
         "_in_a_row",
-        "_is_plain",
         "_last",
         "_may_remind",
         "_pending",
         "_prompt",
-        "_tracked",
+        "_settings",
     )
 
-    def __init__(self, config: RepeatGuardConfig, *, is_plain: bool | None = None) -> None:
-        """Start with the empty chain.
-
-        Args:
-            config: What to track and when to remind.
-            is_plain: What `compares_neighbours_only` says, for whoever has asked it already.
-        """
-        self._config = config
-        self._is_plain = compares_neighbours_only(config) if is_plain is None else is_plain
-        self._tracked: dict[str, bool] = {}
+    def __init__(self, settings: ReplaySettings) -> None:
+        """Start with the empty chain."""
+        self._settings = settings
         # None stands for a chain of `_in_a_row` calls like `_last`, whose key nobody has needed yet.
         self._chain: Chain | None = _EMPTY
         self._last: IssuedCall | None = None
@@ -104,28 +122,27 @@ class Replay:
 
     def _count(self, call: IssuedCall) -> CountedCall:
         name = call.name
-        is_tracked = self._tracked.get(name)
-        if is_tracked is None:
-            is_tracked = self._tracked[name] = self._config.tracks(name)
-        if not is_tracked:
+        settings = self._settings
+        if not settings.tracked[name]:
             return call, 0, None
         last = self._last
         self._last = call
-        if self._is_plain:
+        config = settings.config
+        if settings.is_plain:
             # What is plain to see takes no digest, unless it comes to a reminder.
             is_same = last is not None and last.name == name and are_identical(last.args, call.args)
             in_a_row = self._in_a_row + 1 if is_same else 1
-            if is_same is not None and in_a_row not in self._config.thresholds:
+            if is_same is not None and in_a_row not in settings.thresholds:
                 self._chain = None
                 self._in_a_row = in_a_row
                 return call, in_a_row, None
-        chain, reminder = observe(self._keyed(last), name, call.args, config=self._config)
+        chain, reminder = observe(self._keyed(last), name, call.args, config=config)
         self._chain = chain
         self._in_a_row = chain.count
         return call, chain.count, reminder if self._may_remind else None
 
     def _keyed(self, last: IssuedCall | None) -> Chain:
         if self._chain is None and last is not None:
-            once, _ = observe(_EMPTY, last.name, last.args, config=self._config)
+            once, _ = observe(_EMPTY, last.name, last.args, config=self._settings.config)
             self._chain = replace(once, count=self._in_a_row)
         return self._chain or _EMPTY

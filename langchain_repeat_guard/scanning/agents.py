@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.core.reminder import Reminder
 from langchain_repeat_guard.history.calls import IssuedCall
-from langchain_repeat_guard.history.replay import Replay
+from langchain_repeat_guard.history.replay import Replay, ReplaySettings
 from langchain_repeat_guard.scanning.formats.messages import Kind, Parts
 from langchain_repeat_guard.scanning.records import (
     Chained,
@@ -19,11 +18,10 @@ from langchain_repeat_guard.scanning.records import (
 class RunScan:
     """Feeds the messages of one run to the agents that they belong to."""
 
-    def __init__(self, place: Place, config: RepeatGuardConfig, *, is_plain: bool) -> None:
-        """Start a run found at `place`. `is_plain` is for the replays of its agents."""
+    def __init__(self, place: Place, settings: ReplaySettings) -> None:
+        """Start a run found at `place`."""
         self._place = place
-        self._config = config
-        self._is_plain = is_plain
+        self._settings = settings
         self._agents: dict[str, _AgentScan] = {}
         self._shared_chars = 0
         self._last_caller = ""
@@ -76,7 +74,7 @@ class RunScan:
                 return
 
     def _add(self, name: str) -> "_AgentScan":
-        agent = _AgentScan(self._place, name, Replay(self._config, is_plain=self._is_plain))
+        agent = _AgentScan(self._place, name, Replay(self._settings))
         agent.chars = self._shared_chars
         self._agents[name] = agent
         return agent

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from langchain_repeat_guard.core.config import RepeatGuardConfig
-from langchain_repeat_guard.history.differ import compares_neighbours_only
+from langchain_repeat_guard.history.replay import ReplaySettings
 from langchain_repeat_guard.history.steps import IsUserPrompt
 from langchain_repeat_guard.scanning.agents import RunScan
 from langchain_repeat_guard.scanning.formats.messages import read_parts
@@ -63,12 +63,12 @@ def scan_with_each(
         As `scan`, each record with the number of its setting, from 0. A `Problem` has number 0. The
         records of the settings for one agent of a run follow each other.
     """
-    settings = [(config, compares_neighbours_only(config)) for config in configs]
+    settings = [ReplaySettings(config) for config in configs]
     for run in runs:
         if isinstance(run, Problem):
             yield 0, run
         else:
-            scans = [RunScan(run.place, config, is_plain=plain) for config, plain in settings]
+            scans = [RunScan(run.place, one) for one in settings]
             yield from _scan_run(run, scans, is_user_prompt)
 
 
@@ -77,7 +77,7 @@ def _scan_run(
 ) -> Iterator[tuple[int, Record]]:
     first, *others = scans
     for index, message in enumerate(run.messages):
-        if isinstance(message, Problem):
+        if type(message) is Problem:
             yield 0, message
             continue
         try:
@@ -91,6 +91,10 @@ def _scan_run(
             for number, one in enumerate(others, 1):
                 for found in one.take(index, reading):
                     yield number, found
+    if not others:
+        for record in first.finish():
+            yield 0, record
+        return
     for records in zip(*(one.finish() for one in scans), strict=True):
         yield from enumerate(records)
 

@@ -45,12 +45,12 @@ def test_table_totals_and_worst_runs(runs: str) -> None:
     assert [line.split() for line in result.stdout.splitlines()[:4]] == [
         ["tool", "calls", "longest", "at", "3", "at", "5", "at", "8", "wasted", "chars", "re-sent"],
         ["─" * len(result.stdout.splitlines()[1])],
-        ["grep", "7", "6", "1", "1", "0", "3", "249"],
+        ["grep", "7", "6", "1", "1", "0", "3", "345"],
         ["read", "4", "2", "0", "0", "0", "0", "0"],
     ]
     assert result.stdout.splitlines()[5:] == [
         "3 runs, 11 calls.",
-        "2 reminders in 1 of them; 3 calls wasted after a reminder, about 249 characters re-sent for "
+        "2 reminders in 1 of them; 3 calls wasted after a reminder, about 345 characters re-sent for "
         "them.",
         "",
         "Worst runs",
@@ -74,7 +74,7 @@ def test_json_document(runs: str) -> None:
         "unanswered_calls": 0,
         "reminders": 2,
         "wasted_calls": 3,
-        "resent_chars": 249,
+        "resent_chars": 345,
         "tools": [
             {
                 "tool": "grep",
@@ -82,7 +82,7 @@ def test_json_document(runs: str) -> None:
                 "longest": 6,
                 "reminders": at,
                 "wasted_calls": 3,
-                "resent_chars": 249,
+                "resent_chars": 345,
             },
             {
                 "tool": "read",
@@ -100,7 +100,7 @@ def test_json_document(runs: str) -> None:
                 "calls": 7,
                 "reminders": 2,
                 "wasted_calls": 3,
-                "resent_chars": 249,
+                "resent_chars": 345,
                 "longest": longest,
             }
         ],
@@ -115,7 +115,7 @@ def test_csv_rows(runs: str) -> None:
     assert list(csv.reader(io.StringIO(result.stdout))) == [
         "setting,tool,calls,longest,reminders_at_2,reminders_at_5,reminders,wasted,"
         "resent_chars".split(","),
-        ["first", "grep", "7", "6", "1", "1", "2", "4", "294"],
+        ["first", "grep", "7", "6", "1", "1", "2", "4", "406"],
         ["first", "read", "4", "2", "1", "0", "1", "0", "0"],
     ]
 

@@ -18,7 +18,7 @@ from langchain_repeat_guard.history.carried import Carried
 from langchain_repeat_guard.history.delivery import is_reminder
 from langchain_repeat_guard.history.differ import are_identical, compares_neighbours_only
 from langchain_repeat_guard.history.judge import judge
-from langchain_repeat_guard.history.replay import CountedCall, Replay
+from langchain_repeat_guard.history.replay import CountedCall, Replay, ReplaySettings
 
 ARGUMENTS = st.sampled_from([{"q": "a"}, {"q": "b"}, {"q": 1}, {"q": 1.0}, {"q": True}, {}])
 CALLS = st.lists(st.tuples(st.sampled_from(["grep", "read", "poll"]), ARGUMENTS), max_size=3)
@@ -102,7 +102,7 @@ def test_replay_agrees_with_judge_behind_every_message(
 ) -> None:
     """Chain and reminders are those of an adapter that is asked behind each message."""
     messages = messages_of(instructions, with_ids=with_ids)
-    replay = Replay(config)
+    replay = Replay(ReplaySettings(config))
     carried = Carried()
     for index, message in enumerate(messages):
         counted = feed(replay, message)
@@ -120,7 +120,7 @@ def test_replay_agrees_with_judge_without_a_channel(
 ) -> None:
     """Behind each step that is completed, the reminders are those read back from the messages."""
     messages = messages_of(instructions, with_ids=True)
-    replay = Replay(config)
+    replay = Replay(ReplaySettings(config))
     for index, message in enumerate(messages):
         if counted := feed(replay, message):
             due = judge(messages[: index + 1], None, config=config).due
@@ -131,7 +131,7 @@ def test_replay_agrees_with_judge_without_a_channel(
 
 def test_message_stored_twice_counts_once() -> None:
     """The id of a counted message is known when it comes again."""
-    replay = Replay(RepeatGuardConfig())
+    replay = Replay(ReplaySettings(RepeatGuardConfig()))
     calls = [IssuedCall("grep", {}, "c")]
     for _ in range(2):
         replay.on_calls(calls, "m1")
@@ -141,7 +141,7 @@ def test_message_stored_twice_counts_once() -> None:
 
 def test_step_waits_until_all_calls_are_answered() -> None:
     """A call counts when its whole step is complete, in the order of issue."""
-    replay = Replay(RepeatGuardConfig())
+    replay = Replay(ReplaySettings(RepeatGuardConfig()))
     replay.on_calls([IssuedCall("grep", {}, "1"), IssuedCall("grep", {}, "2")])
     first, waiting, second = replay.on_answer("2"), replay.is_waiting, replay.on_answer("1")
     assert (list(first), waiting) == ([], True)

@@ -44,9 +44,9 @@ def test_reminders_and_figures_of_a_run() -> None:
         ("grep × 3", 6),
         ("grep × 5", 10),
     ]
-    # Call 4 came after 7 messages: a prompt of 7 characters, 3 calls of 15, 3 results of 4.
-    before_the_fourth = 7 + 3 * (len("grep") + len("patternTODO") + len("none"))
-    each_round = len("grep") + len("patternTODO") + len("none")
+    # Call 4 came after a prompt of 7 characters and three rounds.
+    each_round = len("grep") + len('{"pattern": "TODO"}') + len("none")
+    before_the_fourth = 7 + 3 * each_round
     assert record == RunRecord(
         place=PLACE,
         agent="",

@@ -71,6 +71,8 @@ def read_parts(message: Any, is_user_prompt: IsUserPrompt | None = None) -> Part
     """Do as `read_message` does, for a scan, where the making of objects is what takes time."""
     if type(message) is dict:
         role = message.get("role")
+        if role == "tool":
+            return _read_answer(message)
         if role is not None:
             return _read_fields(role, message, is_user_prompt)
     elif isinstance(message, BaseMessage):
@@ -96,6 +98,13 @@ def form_of(message: object) -> tuple[str, dict[str, Any]] | None:
     return None
 
 
+def _read_answer(fields: dict[str, Any]) -> Parts:
+    get = fields.get
+    content = get("content")
+    chars = len(content) if type(content) is str else _content_chars(content)
+    return "answer", (), get("tool_call_id") or "", chars, get("agent") or ""
+
+
 def _read_fields(role: str, fields: dict[str, Any], is_user_prompt: IsUserPrompt | None) -> Parts:
     kind = _KINDS.get(role, "note")
     content = fields.get("content")
@@ -108,7 +117,7 @@ def _read_fields(role: str, fields: dict[str, Any], is_user_prompt: IsUserPrompt
             return "calls", calls, fields.get("id") or "", chars + more, agent
         return "closing", (), "", chars, agent
     if kind == "answer":
-        return "answer", (), fields.get("tool_call_id") or "", chars, agent
+        return _read_answer(fields)
     if kind == "prompt":
         kind = _kind_of_human(fields, content, is_user_prompt)
         return kind, (), fields.get("id") or "", chars, agent

@@ -44,9 +44,10 @@ def are_identical(first: Any, second: Any) -> bool | None:
         return False
     for key, value in first.items():
         other = second.get(key)
-        if value != other:
-            if type(value) is type(other) is int or _are_same_texts(value, other) is False:
-                return False
+        if value != other and (
+            type(value) is type(other) is int or _are_same_texts(value, other) is False
+        ):
+            return False
     return None
 
 

@@ -66,7 +66,7 @@ class Replay:
     def __init__(self, settings: ReplaySettings) -> None:
         """Start with the empty chain."""
         self._settings = settings
-        # None stands for a chain of `_in_a_row` calls like `_last`, whose key nobody has needed yet.
+        # None stands for `_in_a_row` calls like `_last`, whose key nobody has needed yet.
         self._chain: Chain | None = _EMPTY
         self._last: IssuedCall | None = None
         self._in_a_row = 0

@@ -6,11 +6,9 @@ from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.history.replay import ReplaySettings
 from langchain_repeat_guard.history.steps import IsUserPrompt
 from langchain_repeat_guard.scanning.agents import RunScan
-from langchain_repeat_guard.scanning.formats.messages import read_parts
+from langchain_repeat_guard.scanning.formats.messages import UNREADABLE, Parts, read_parts
 from langchain_repeat_guard.scanning.records import Problem, Record
 from langchain_repeat_guard.scanning.runs import Run
-
-_UNREADABLE = (AttributeError, KeyError, TypeError, ValueError, RecursionError)
 
 
 def scan(
@@ -82,21 +80,27 @@ def _scan_run(
             continue
         try:
             reading = read_parts(message, is_user_prompt)
-        except _UNREADABLE as error:
+        except UNREADABLE as error:
             yield 0, _unreadable(run, index, error)
             continue
         for found in first.take(index, reading):
             yield 0, found
         if others:
-            for number, one in enumerate(others, 1):
-                for found in one.take(index, reading):
-                    yield number, found
+            yield from _take_with_each(others, index, reading)
     if not others:
         for record in first.finish():
             yield 0, record
         return
     for records in zip(*(one.finish() for one in scans), strict=True):
         yield from enumerate(records)
+
+
+def _take_with_each(
+    others: Sequence[RunScan], index: int, reading: Parts
+) -> Iterator[tuple[int, Record]]:
+    for number, one in enumerate(others, 1):
+        for found in one.take(index, reading):
+            yield number, found
 
 
 def _unreadable(run: Run, index: int, error: Exception) -> Problem:

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from helpers.command import installed_repeat_guard, repeat_guard, repeat_guard_without
 from helpers.recorded import GREP, READ, openai_run
+from pydantic import Field
 from rich.console import Console
 
 from langchain_repeat_guard import RepeatGuardConfig
 from langchain_repeat_guard.cli import config_flags, scan_render
 from langchain_repeat_guard.cli.config_flags import changed_config, config_from_texts
-from langchain_repeat_guard.errors import MissingExtraError
 
 
 @pytest.fixture
@@ -50,8 +50,10 @@ def test_table_totals_and_worst_runs(runs: str) -> None:
     ]
     assert result.stdout.splitlines()[5:] == [
         "3 runs, 11 calls.",
-        "2 reminders in 1 of them; 3 calls wasted after a reminder, about 345 characters re-sent for "
-        "them.",
+        (
+            "2 reminders in 1 of them; 3 calls wasted after a reminder, "
+            "about 345 characters re-sent for them."
+        ),
         "",
         "Worst runs",
         f"  {runs}:1 run loop: grep × 6 (message 11), 3 wasted",
@@ -113,8 +115,10 @@ def test_csv_rows(runs: str) -> None:
     """Spreadsheets get one row for each tool."""
     result = repeat_guard("scan", runs, "--csv", "--thresholds", "2,5")
     assert list(csv.reader(io.StringIO(result.stdout))) == [
-        "setting,tool,calls,longest,reminders_at_2,reminders_at_5,reminders,wasted,"
-        "resent_chars".split(","),
+        [
+            *("setting", "tool", "calls", "longest", "reminders_at_2", "reminders_at_5"),
+            *("reminders", "wasted", "resent_chars"),
+        ],
         ["first", "grep", "7", "6", "1", "1", "2", "4", "406"],
         ["first", "read", "4", "2", "1", "0", "1", "0", "0"],
     ]
@@ -282,7 +286,7 @@ class LaterConfig(RepeatGuardConfig):
     remind_every: int | None = None
     """Remind again every so many calls."""
 
-    ignore_arguments: dict[str, tuple[str, ...]] = {}
+    ignore_arguments: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """Arguments left out."""
 
     strict: bool = False

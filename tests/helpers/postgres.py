@@ -27,5 +27,5 @@ def new_database(uri: str) -> str:
     """Make an empty database on the server, and return its URI."""
     name = f"test_{uuid.uuid4().hex}"
     with psycopg.connect(uri, autocommit=True) as link:
-        link.execute(f"CREATE DATABASE {name}")  # type: ignore[arg-type]
+        link.execute(f"CREATE DATABASE {name}")
     return uri.replace("/postgres?", f"/{name}?")

@@ -14,7 +14,7 @@ from helpers.models import ScriptedModel, asks, call, repeats, says
 from helpers.postgres import new_database
 from helpers.tools import grep
 from langchain.agents import create_agent
-from langchain_core.messages import BaseMessage, HumanMessage, RemoveMessage
+from langchain_core.messages import HumanMessage, RemoveMessage
 from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
@@ -204,7 +204,7 @@ def deleting_agent(saver: Any, keep: int) -> Any:
         return {"messages": [model.invoke(state["messages"])]}
 
     def act(state: MessagesState) -> dict[str, Any]:
-        kept: list[BaseMessage] = state["messages"][-keep:]
+        kept: list[Any] = state["messages"][-keep:]
         calls = state["messages"][-1].tool_calls  # type: ignore[union-attr]
         answers = [grep.invoke(one) for one in calls]
         return {"messages": [RemoveMessage(id=REMOVE_ALL_MESSAGES), *kept, *answers]}
@@ -237,9 +237,8 @@ def test_fork_counts_its_own_path(tmp_path: Path) -> None:
     with sqlite_saver(path) as saver:
         first = agent(4, saver)
         first.invoke(GO, thread("t"))
-        earlier = [
-            one for one in first.get_state_history(thread("t")) if len(one.values["messages"]) == 3
-        ][0]
+        history = first.get_state_history(thread("t"))
+        earlier = next(one for one in history if len(one.values["messages"]) == 3)
         script = [*repeats(1, "grep", GREP), says("done")]
         other = create_agent(ScriptedModel(script=script), [grep], checkpointer=saver)
         other.invoke(None, earlier.config)

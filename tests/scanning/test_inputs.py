@@ -226,8 +226,8 @@ def exported() -> list[LangSmithRun]:
         first: Any = {"messages": [("user", "hi")]}
         agent.invoke(first, config)
         second: Any = {"messages": [("user", "again")]}
+        config["recursion_limit"] = 8
         with pytest.raises(GraphRecursionError):
-            config["recursion_limit"] = 8
             agent.invoke(second, config)
         return store.runs()
 

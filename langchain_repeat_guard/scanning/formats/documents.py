@@ -5,7 +5,7 @@ from typing import Any, BinaryIO
 
 from langchain_repeat_guard.scanning.formats.json_values import Broken, Value, read_values
 from langchain_repeat_guard.scanning.formats.langsmith import TraceCollector, is_langsmith_run
-from langchain_repeat_guard.scanning.formats.messages import form_of
+from langchain_repeat_guard.scanning.formats.messages import UNREADABLE, form_of
 from langchain_repeat_guard.scanning.records import Place, Problem
 from langchain_repeat_guard.scanning.runs import Run
 
@@ -33,9 +33,16 @@ class _Reader:
             if isinstance(ahead, Broken):
                 yield _problem(self._source, ahead)
             else:
-                yield from self._runs_of(ahead.data, ahead.line)
+                yield from self._whatever_is_in(ahead)
             ahead = next(self._values, None)
         yield from self._traces.finish()
+
+    def _whatever_is_in(self, value: Value) -> Iterator[Run | Problem]:
+        try:
+            yield from self._runs_of(value.data, value.line)
+        except UNREADABLE as error:
+            reason = f"malformed ({type(error).__name__})"
+            yield Problem(Place(self._source, value.line), reason)
 
     def _runs_of(self, data: object, line: int) -> Iterator[Run | Problem]:
         if is_langsmith_run(data):

@@ -10,7 +10,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
-from langchain_repeat_guard.scanning.formats.messages import form_of, read_message
+from langchain_repeat_guard.scanning.formats.messages import (
+    UNREADABLE,
+    Reading,
+    form_of,
+    read_message,
+)
 from langchain_repeat_guard.scanning.records import Place, Problem
 from langchain_repeat_guard.scanning.runs import Run
 
@@ -61,7 +66,8 @@ class _Trace:
 
     def _missing_answers(self, messages: list[Any]) -> list[Any]:
         """Return the tool messages of the last step, which no later request holds."""
-        calls = read_message(messages[-1]).calls if messages else ()
+        last = _read(messages[-1]) if messages else None
+        calls = last.calls if last else ()
         return [self.answers[call.id] for call in calls if call.id in self.answers]
 
 
@@ -115,7 +121,7 @@ def _note(trace: _Trace, run: dict[str, Any], metadata: Mapping[str, Any]) -> No
             answer = outputs.get("output")
             form = form_of(answer)
             if form and (call_id := form[1].get("tool_call_id")):
-                trace.answers[call_id] = answer
+                trace.answers[str(call_id)] = answer
         case _:
             history: Any = outputs.get("messages")
             if _is_agent(run) and isinstance(history, list) and any(map(form_of, history)):
@@ -158,9 +164,18 @@ def _response_of(outputs: Mapping[str, Any]) -> list[Any]:
 def _since_last_prompt(messages: list[Any]) -> list[Any]:
     """Leave out earlier turns of the thread: they have traces of their own."""
     for index in range(len(messages) - 1, -1, -1):
-        if form_of(messages[index]) and read_message(messages[index]).kind == "prompt":
+        message = _read(messages[index])
+        if message and message.kind == "prompt":
             return messages[index:]
     return messages
+
+
+def _read(message: object) -> Reading | None:
+    """Return what a message means; None for a malformed one, which the scan tells."""
+    try:
+        return read_message(message)
+    except UNREADABLE:
+        return None
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

@@ -17,6 +17,9 @@ from langchain_repeat_guard.history.calls import IssuedCall, calls_of, issued_ca
 from langchain_repeat_guard.history.delivery import SOURCE
 from langchain_repeat_guard.history.steps import IsUserPrompt
 
+UNREADABLE = (AttributeError, KeyError, TypeError, ValueError, RecursionError)
+"""What reading a malformed message may raise."""
+
 Kind = Literal["prompt", "calls", "answer", "closing", "note"]
 
 _KINDS: dict[str, Kind] = {
@@ -33,6 +36,7 @@ _KINDS: dict[str, Kind] = {
     "ToolMessageChunk": "answer",
 }
 _CHARS_OF_A_SCALAR = 6
+_NO_NAME = "the name of a tool must be a string"
 
 
 class Reading(NamedTuple):
@@ -102,14 +106,21 @@ def _read_answer(fields: dict[str, Any]) -> Parts:
     get = fields.get
     content = get("content")
     chars = len(content) if type(content) is str else _content_chars(content)
-    return "answer", (), get("tool_call_id") or "", chars, get("agent") or ""
+    return "answer", (), _text(get("tool_call_id")), chars, _text(get("agent"))
+
+
+def _text(value: object) -> str:
+    """Return a name or id, which some write as a number; empty for none."""
+    if type(value) is str:
+        return value
+    return "" if value is None else str(value)
 
 
 def _read_fields(role: str, fields: dict[str, Any], is_user_prompt: IsUserPrompt | None) -> Parts:
     kind = _KINDS.get(role, "note")
     content = fields.get("content")
     chars = len(content) if type(content) is str else _content_chars(content) if content else 0
-    agent = fields.get("agent") or ""
+    agent = _text(fields.get("agent"))
     if kind == "calls":
         issued = fields.get("tool_calls")
         if issued or fields.get("invalid_tool_calls"):
@@ -158,10 +169,12 @@ def _calls(fields: dict[str, Any], issued: Any) -> tuple[Sequence[IssuedCall], i
             chars += _arguments_chars(read.args)
         elif type(arguments) is str:
             chars += len(arguments)
-            read = IssuedCall(function["name"] or "", _parsed(arguments), call.get("id") or "")
+            read = IssuedCall(function["name"] or "", _parsed(arguments), _text(call.get("id")))
         else:
             chars += _arguments_chars(arguments)
-            read = IssuedCall(function["name"] or "", arguments, call.get("id") or "")
+            read = IssuedCall(function["name"] or "", arguments, _text(call.get("id")))
+        if type(read.name) is not str:
+            raise TypeError(_NO_NAME)
         chars += len(read.name)
         calls.append(read)
     return calls, chars
@@ -169,7 +182,7 @@ def _calls(fields: dict[str, Any], issued: Any) -> tuple[Sequence[IssuedCall], i
 
 def _call(call: dict[str, Any]) -> IssuedCall:
     """Read a call in one of the rarer spellings."""
-    call_id = call.get("id")
+    call_id = _text(call.get("id"))
     if "args" in call:
         return issued_call(call["name"], call["args"], call_id)
     if custom := call.get("custom"):

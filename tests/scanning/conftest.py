@@ -7,7 +7,7 @@ from helpers.postgres import running_postgres
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres() -> Iterator[str]:
     """Start a PostgreSQL server, and stop it behind the last test. Yields its URI."""
-    with running_postgres(tmp_path_factory.mktemp("postgres")) as uri:
+    with running_postgres() as uri:
         yield uri

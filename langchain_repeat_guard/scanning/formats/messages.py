@@ -106,7 +106,11 @@ def _read_answer(fields: dict[str, Any]) -> Parts:
     get = fields.get
     content = get("content")
     chars = len(content) if type(content) is str else _content_chars(content)
-    return "answer", (), _text(get("tool_call_id")), chars, _text(get("agent"))
+    call_id = get("tool_call_id")
+    if type(call_id) is not str:
+        call_id = _text(call_id)
+    agent = get("agent")
+    return "answer", (), call_id, chars, "" if agent is None else _text(agent)
 
 
 def _text(value: object) -> str:
@@ -120,7 +124,8 @@ def _read_fields(role: str, fields: dict[str, Any], is_user_prompt: IsUserPrompt
     kind = _KINDS.get(role, "note")
     content = fields.get("content")
     chars = len(content) if type(content) is str else _content_chars(content) if content else 0
-    agent = _text(fields.get("agent"))
+    agent = fields.get("agent")
+    agent = "" if agent is None else _text(agent)
     if kind == "calls":
         issued = fields.get("tool_calls")
         if issued or fields.get("invalid_tool_calls"):
@@ -167,12 +172,16 @@ def _calls(fields: dict[str, Any], issued: Any) -> tuple[Sequence[IssuedCall], i
         if not arguments:
             read = _call(call)
             chars += _arguments_chars(read.args)
-        elif type(arguments) is str:
-            chars += len(arguments)
-            read = IssuedCall(function["name"] or "", _parsed(arguments), _text(call.get("id")))
         else:
-            chars += _arguments_chars(arguments)
-            read = IssuedCall(function["name"] or "", arguments, _text(call.get("id")))
+            call_id = call.get("id")
+            if type(call_id) is not str:
+                call_id = _text(call_id)
+            if type(arguments) is str:
+                chars += len(arguments)
+                arguments = _parsed(arguments)
+            else:
+                chars += _arguments_chars(arguments)
+            read = IssuedCall(function["name"] or "", arguments, call_id)
         if type(read.name) is not str:
             raise TypeError(_NO_NAME)
         chars += len(read.name)

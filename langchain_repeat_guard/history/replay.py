@@ -111,14 +111,15 @@ class Replay:
         if self._pending is None:
             return ()
         message_id, calls = self._pending
-        if len(calls) != 1 or calls[0].id != call_id:
+        is_only_call = len(calls) == 1 and calls[0].id == call_id
+        if not is_only_call:
             self._answered.append(call_id)
             if len(self._answered) < len(calls) or not all_answered_by(calls, self._answered):
                 return ()
         self._pending = None
         if message_id:
             self._counted = (*self._counted, message_id)[-REMEMBERED_STEPS:]
-        return [*map(self._count, calls)]
+        return (self._count(calls[0]),) if is_only_call else [*map(self._count, calls)]
 
     def _count(self, call: IssuedCall) -> CountedCall:
         name = call.name

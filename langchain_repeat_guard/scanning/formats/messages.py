@@ -77,6 +77,8 @@ def read_parts(message: Any, is_user_prompt: IsUserPrompt | None = None) -> Part
         role = message.get("role")
         if role == "tool":
             return _read_answer(message)
+        if role == "assistant":
+            return _read_ai(message)
         if role is not None:
             return _read_fields(role, message, is_user_prompt)
     elif isinstance(message, BaseMessage):
@@ -120,20 +122,29 @@ def _text(value: object) -> str:
     return "" if value is None else str(value)
 
 
+def _read_ai(fields: dict[str, Any]) -> Parts:
+    get = fields.get
+    content = get("content")
+    chars = len(content) if type(content) is str else _content_chars(content) if content else 0
+    agent = get("agent")
+    agent = "" if agent is None else _text(agent)
+    issued = get("tool_calls")
+    if issued or get("invalid_tool_calls"):
+        calls, more = _calls(fields, issued)
+        return "calls", calls, get("id") or "", chars + more, agent
+    return "closing", (), "", chars, agent
+
+
 def _read_fields(role: str, fields: dict[str, Any], is_user_prompt: IsUserPrompt | None) -> Parts:
     kind = _KINDS.get(role, "note")
+    if kind == "calls":
+        return _read_ai(fields)
+    if kind == "answer":
+        return _read_answer(fields)
     content = fields.get("content")
     chars = len(content) if type(content) is str else _content_chars(content) if content else 0
     agent = fields.get("agent")
     agent = "" if agent is None else _text(agent)
-    if kind == "calls":
-        issued = fields.get("tool_calls")
-        if issued or fields.get("invalid_tool_calls"):
-            calls, more = _calls(fields, issued)
-            return "calls", calls, fields.get("id") or "", chars + more, agent
-        return "closing", (), "", chars, agent
-    if kind == "answer":
-        return _read_answer(fields)
     if kind == "prompt":
         kind = _kind_of_human(fields, content, is_user_prompt)
         return kind, (), fields.get("id") or "", chars, agent

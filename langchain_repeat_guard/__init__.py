@@ -11,10 +11,21 @@ from langchain_repeat_guard.errors import (
     RepeatGuardError,
     RepeatGuardSetupError,
     RepeatGuardStateError,
+    RepeatLimitError,
 )
 
 if TYPE_CHECKING:
+    from langchain_repeat_guard.callback import ReminderRecord as ReminderRecord
+    from langchain_repeat_guard.callback import (
+        RepeatGuardCallbackHandler as RepeatGuardCallbackHandler,
+    )
     from langchain_repeat_guard.history.delivery import is_reminder as is_reminder
+    from langchain_repeat_guard.history.events import REMINDER_EVENT as REMINDER_EVENT
+    from langchain_repeat_guard.history.events import ReminderEvent as ReminderEvent
+    from langchain_repeat_guard.middleware import RepeatGuardMiddleware as RepeatGuardMiddleware
+    from langchain_repeat_guard.middleware import (
+        TransientRepeatGuardMiddleware as TransientRepeatGuardMiddleware,
+    )
     from langchain_repeat_guard.node import RepeatGuardNode as RepeatGuardNode
     from langchain_repeat_guard.node import RepeatGuardState as RepeatGuardState
     from langchain_repeat_guard.node import RepeatReminderNode as RepeatReminderNode
@@ -22,16 +33,23 @@ if TYPE_CHECKING:
     from langchain_repeat_guard.scanning import scan as scan
 
 __all__ = [
+    "REMINDER_EVENT",
     "Chain",
     "MissingExtraError",
     "Reminder",
+    "ReminderEvent",
+    "ReminderRecord",
+    "RepeatGuardCallbackHandler",
     "RepeatGuardConfig",
     "RepeatGuardError",
+    "RepeatGuardMiddleware",
     "RepeatGuardNode",
     "RepeatGuardSetupError",
     "RepeatGuardState",
     "RepeatGuardStateError",
+    "RepeatLimitError",
     "RepeatReminderNode",
+    "TransientRepeatGuardMiddleware",
     "is_reminder",
     "observe",
     "read_runs",
@@ -40,9 +58,15 @@ __all__ = [
 
 # Loaded on first use: LangChain and LangGraph take seconds to import.
 _ON_FIRST_USE = {
+    "RepeatGuardMiddleware": "middleware",
+    "REMINDER_EVENT": "history.events",
+    "ReminderEvent": "history.events",
+    "ReminderRecord": "callback",
+    "RepeatGuardCallbackHandler": "callback",
     "RepeatGuardNode": "node",
     "RepeatGuardState": "node",
     "RepeatReminderNode": "node",
+    "TransientRepeatGuardMiddleware": "middleware",
     "is_reminder": "history.delivery",
     "read_runs": "scanning",
     "scan": "scanning",

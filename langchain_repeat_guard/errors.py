@@ -3,14 +3,21 @@
 RepeatGuardError
 ├── RepeatGuardStateError (ValueError)   a stored chain is not one of ours
 ├── RepeatGuardSetupError (ValueError)   an adapter is attached where it cannot work
+├── RepeatLimitError                     an agent repeated itself up to the limit
 └── MissingExtraError (ImportError)      an optional dependency is not installed
 
 Options that break a rule raise `pydantic.ValidationError`, which is a `ValueError` too.
 """
 
+from typing import Any
+
 
 class RepeatGuardError(Exception):
     """Base of every exception that this package raises."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let the exception pass between processes, although it is built from other arguments."""
+        return type(self).__new__, (type(self), *self.args), self.__dict__
 
 
 class RepeatGuardStateError(RepeatGuardError, ValueError):
@@ -48,3 +55,32 @@ class MissingExtraError(RepeatGuardError, ImportError):
         super().__init__(
             f'{feature} needs an optional dependency: pip install "langchain-repeat-guard[{extra}]"'
         )
+
+
+class RepeatLimitError(RepeatGuardError):
+    """An agent made the same call so often that its run was to be ended.
+
+    Example:
+        >>> error = RepeatLimitError(tool="grep", count=10, limit=10)
+        >>> str(error).partition(". ")[0]
+        "'grep' was called 10 times in a row with the same arguments (limit=10)"
+    """
+
+    def __init__(self, *, tool: str, count: int, limit: int) -> None:
+        """Keep the facts; the arguments of the call are not among them."""
+        self.tool = tool
+        self.count = count
+        self.limit = limit
+        super().__init__(
+            f"{tool!r} was called {count} times in a row with the same arguments (limit={limit}). "
+            f"Raise limit, exempt the tool with exclude=({tool!r},), or leave limit out to have "
+            "the model reminded only."
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let it be pickled, so that it leaves a worker process whole."""
+        return _limit_error, (self.tool, self.count, self.limit)
+
+
+def _limit_error(tool: str, count: int, limit: int) -> RepeatLimitError:
+    return RepeatLimitError(tool=tool, count=count, limit=limit)

@@ -6,6 +6,7 @@ from typing import Any
 
 from langchain_repeat_guard.core.canonical import write
 from langchain_repeat_guard.core.plain_json import JSON_SCALARS, write_plain
+from langchain_repeat_guard.core.scalars import NotComparableError
 
 _DIGEST_CHARS = 32
 _HASHED_AT_ONCE = 1 << 20
@@ -16,11 +17,12 @@ def fingerprint(name: str, arguments: object) -> tuple[str, str]:
 
     Both are empty where the arguments cannot be compared honestly: such a call equals no other.
     """
-    for canonical_text in (write_plain, write):
-        # Any object may be among the arguments, and raise anything.
-        with contextlib.suppress(Exception):
-            text = canonical_text(arguments)
-            return _digest(name, text), text
+    # Beyond plain JSON, not encodable, or too deep for this stack.
+    with contextlib.suppress(NotComparableError, ValueError, RecursionError):
+        return _with_digest(name, write_plain(arguments))
+    # Any object may be among the arguments, and raise anything.
+    with contextlib.suppress(Exception):
+        return _with_digest(name, write(arguments))
     return "", ""
 
 
@@ -55,9 +57,9 @@ def _kinds_of_scalars(arguments: object) -> list[type]:
     return kinds if JSON_SCALARS.issuperset(kinds) else []
 
 
-def _digest(name: str, arguments: str) -> str:
+def _with_digest(name: str, arguments: str) -> tuple[str, str]:
     # The canonical text never holds a NUL, so that the separator is unambiguous.
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass") + b"\0")
     for start in range(0, len(arguments), _HASHED_AT_ONCE):
         digest.update(arguments[start : start + _HASHED_AT_ONCE].encode())
-    return digest.hexdigest()[:_DIGEST_CHARS]
+    return digest.hexdigest()[:_DIGEST_CHARS], arguments

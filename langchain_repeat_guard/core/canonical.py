@@ -2,6 +2,17 @@
 
 Objects are written with sorted keys and lists in their order, as the original plugin does it.
 No `repr` or `str` of a user's class is ever asked: it may raise, lie, or show an address.
+
+What cannot be compared honestly, and what happens to it:
+
+- Objects without a value (plain objects, functions, classes, locks, generators), sets nested
+  deeper than the stack, and more than 300,000 lists and objects: refused, they equal nothing.
+- Dataclasses, models and enums are compared by the name of their type and their fields, so that
+  two classes of one module and name are the same.
+- A subclass of a built-in type is taken for that type; what it adds is not seen.
+- From 1e21 on, an int and a float of the same size are spelt differently, and so differ.
+- An int with more digits than the interpreter prints is spelt in hexadecimal: processes that share
+  a chain have to share that limit.
 """
 
 import dataclasses
@@ -13,6 +24,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from langchain_repeat_guard.core.scalars import (
+    MOST_CONTAINERS,
     NotComparableError,
     join_surrogates,
     scalar_text,
@@ -27,7 +39,7 @@ def write(value: object) -> str:
     """Return the canonical text of `value`, at any depth.
 
     Raises:
-        NotComparableError: Some part has no honest text.
+        NotComparableError: Some part has no honest text, or there are too many of them.
         Exception: Whatever an object among the arguments raises when it is looked at.
     """
     out: list[str] = []
@@ -41,6 +53,8 @@ def write(value: object) -> str:
             del is_open[item]
         elif id(item) in is_open:
             out.append(f"cycle({len(is_open) - is_open[id(item)][0]})")
+        elif len(out) > MOST_CONTAINERS:
+            raise NotComparableError
         else:
             is_open[id(item)] = (len(is_open), item)
             todo.append(("leave", id(item)))

@@ -63,7 +63,8 @@ def observe(
         chain: The chain before the call; `Chain()` at the start and after each user prompt.
         name: Name of the tool, compared exactly.
         args: The arguments, of any type. Whatever has no honest comparison (an object without
-            value semantics) equals nothing, so that it starts a chain and never extends one.
+            value semantics) equals nothing, so that it starts a chain and never extends one;
+            `langchain_repeat_guard.core.canonical` lists what that is.
         config: What to track and when to remind.
 
     Returns:
@@ -99,5 +100,6 @@ def count_call(
         arguments,
         is_first=count == config.thresholds[0],
         preview_chars=config.arguments_preview_chars,
+        redact_keys=config.redact_arguments,
     )
     return advanced, reminder

@@ -41,6 +41,14 @@ class RepeatGuardConfig(BaseModel, frozen=True, extra="forbid"):
     arguments_preview_chars: int = 500
     """How many characters of the arguments the detailed text quotes; at least 1."""
 
+    redact_arguments: tuple[str, ...] = ()
+    """Keys whose values the detailed text masks, at any depth; `*` stands for any characters.
+
+    As with tool names, whole keys are compared and case counts. Calls are still compared by their
+    full arguments. Arguments that are a raw string (malformed JSON) are masked whole, and strings
+    are not searched for JSON inside them. Empty: nothing is masked.
+    """
+
     @classmethod
     def resolve(cls, config: Self | None, options: dict[str, Any]) -> Self:
         """Return `config`, or a new one made from `options`.
@@ -98,12 +106,12 @@ class RepeatGuardConfig(BaseModel, frozen=True, extra="forbid"):
     @field_validator("include", "exclude", mode="before")
     @classmethod
     def _check_patterns(cls, value: object) -> tuple[str, ...]:
-        items = _list_of(value, "tool names")
-        for item in items:
-            if not isinstance(item, str):
-                msg = f"tool names must be strings, got {_shown(item)}"
-                raise ValueError(msg)  # noqa: TRY004  pydantic turns ValueError into its report
-        return tuple(str.__str__(item) for item in items)
+        return _strings(value, "tool names")
+
+    @field_validator("redact_arguments", mode="before")
+    @classmethod
+    def _check_keys(cls, value: object) -> tuple[str, ...]:
+        return _strings(value, "argument names")
 
     @field_validator("arguments_preview_chars", mode="before")
     @classmethod
@@ -116,6 +124,15 @@ def _list_of(value: object, what: str) -> list[object]:
         msg = f"must be a list or tuple of {what}, got {_shown(value)}"
         raise ValueError(msg)  # noqa: TRY004  pydantic turns ValueError into its report
     return list(value)
+
+
+def _strings(value: object, what: str) -> tuple[str, ...]:
+    items = _list_of(value, what)
+    for item in items:
+        if not isinstance(item, str):
+            msg = f"{what} must be strings, got {_shown(item)}"
+            raise ValueError(msg)  # noqa: TRY004  pydantic turns ValueError into its report
+    return tuple(str.__str__(item) for item in items)
 
 
 def _whole_number(value: object, smallest: int) -> int:

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
@@ -24,13 +25,17 @@ class FailOpen:
         try:
             return check(*args, **kwargs)
         except Exception as error:  # noqa: BLE001  the law: no fault of ours may stop an agent
-            # The message of the error is left out: it may quote a call's arguments.
-            self.warn_once(
-                "failure",
-                f"skipped a check after {type(error).__name__} at {_place(error)}. "
-                "The agent goes on; a reminder may be missing.",
-            )
+            with suppress(Exception):  # a host's log handler may raise, too
+                self._warn_of_failure(error)
             return None
+
+    def _warn_of_failure(self, error: Exception) -> None:
+        # The message of the error is left out: it may quote a call's arguments.
+        self.warn_once(
+            "failure",
+            f"skipped a check after {type(error).__name__} at {_place(error)}. "
+            "The agent goes on; a reminder may be missing.",
+        )
 
     def warn_once(self, topic: str, text: str) -> None:
         """Log `text` the first time that this adapter has something to say about `topic`."""

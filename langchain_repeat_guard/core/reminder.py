@@ -4,7 +4,10 @@ The two texts are the original plugin's, word for word: they are part of the con
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+
+from langchain_repeat_guard.core.redaction import redact
 
 FIRST_TEXT = (
     "You are repeating the exact same tool call with identical arguments. "
@@ -67,11 +70,17 @@ class Reminder:
 
 
 def make_reminder(
-    tool: str, count: int, arguments: str, *, is_first: bool, preview_chars: int
+    tool: str,
+    count: int,
+    arguments: str,
+    *,
+    is_first: bool,
+    preview_chars: int,
+    redact_keys: Sequence[str],
 ) -> Reminder:
     """Build the reminder for the chain of `count` calls of `tool` with canonical `arguments`."""
     shown_tool = printable(tool)
-    preview = "" if is_first else _preview(arguments, preview_chars)
+    preview = "" if is_first else _preview(redact(arguments, redact_keys), preview_chars)
 
     def text(name: str, quoted: str) -> str:
         return FIRST_TEXT if is_first else _later_text(name, count, quoted)

@@ -16,6 +16,9 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
+MOST_CONTAINERS = 300_000
+"""Parts that share parts can multiply without end: a value of more containers is not compared."""
+
 _BYTES_SHOWN = 256
 _DECIMAL_DIGITS_OF_AN_INT = 4_000
 
@@ -35,8 +38,8 @@ def scalar_text(value: object) -> str | None:
 
 def string_text(value: str) -> str:
     """Return `value` as a JSON string: non-ASCII as it is, lone surrogates escaped."""
-    text = _encode_string(str.__str__(value))
-    return text if _is_encodable(text) else _escape_lone(join_surrogates(text))
+    text = _encode_string(join_surrogates(str.__str__(value)))
+    return text if _is_encodable(text) else _escape_lone(text)
 
 
 def join_surrogates(text: str) -> str:

@@ -1,5 +1,6 @@
 """What an agent's state carries from step to step, so that a chain survives deletion and resume."""
 
+import hashlib
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -12,6 +13,11 @@ CHANNEL = "repeat_guard"
 REMEMBERED_STEPS = 8
 """How many counted steps are known by their message ids."""
 
+REMEMBERED_PROMPTS = 8
+"""How many prompts are known."""
+
+_DIGEST_CHARS = 8
+
 
 @dataclass(frozen=True, slots=True)
 class Carried:
@@ -23,25 +29,41 @@ class Carried:
     counted: tuple[tuple[str, int], ...] = ()
     """Message ids of the last counted steps, oldest first, with the chain's length after each."""
 
-    prompt: str = ""
-    """Id of the user prompt since which the chain counts."""
+    prompts: tuple[str, ...] = ()
+    """Digests of the ids of the last user prompts; the chain counts since the newest, the last."""
 
     def with_step(self, message_id: str, chain: Chain) -> Self:
         """Return this, with one more counted step after which the chain is `chain`."""
         counted = (*self.counted, (message_id, chain.count))[-REMEMBERED_STEPS:]
-        return type(self)(chain, counted, self.prompt)
+        return type(self)(chain, counted, self.prompts)
 
     def back_to(self, place: int, key: str) -> Self:
         """Return this as it was after the counted step at `place`, whose last call has `key`."""
         count = self.counted[place][1]
-        return type(self)(Chain(key, count), self.counted[: place + 1], self.prompt)
+        return type(self)(Chain(key, count), self.counted[: place + 1], self.prompts)
+
+    def after_prompt(self, message_id: str) -> Self:
+        """Return what is carried once the user's prompt with this id was seen. Resets the chain."""
+        if self.is_newest_prompt(message_id):
+            return self
+        if not message_id:
+            return type(self)(prompts=self.prompts)
+        return type(self)(prompts=(*self.prompts, _digest(message_id))[-REMEMBERED_PROMPTS:])
+
+    def is_newest_prompt(self, message_id: str) -> bool:
+        """Tell whether the chain counts since the prompt with this id."""
+        return bool(message_id) and self.prompts[-1:] == (_digest(message_id),)
+
+    def has_seen_prompt(self, message_id: str) -> bool:
+        """Tell whether the prompt with this id is one of the last, which have reset their chain."""
+        return bool(message_id) and _digest(message_id) in self.prompts
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values, for a checkpoint."""
         return {
             "chain": self.chain.to_dict(),
             "counted": [list(entry) for entry in self.counted],
-            "prompt": self.prompt,
+            "prompts": "".join(self.prompts),
         }
 
     @classmethod
@@ -56,14 +78,20 @@ class Carried:
                 return cls()
             case dict() if not value:
                 return cls()
-            case {"chain": chain, "counted": list(entries), "prompt": str(prompt)}:
+            case {"chain": chain, "counted": list(entries), "prompts": str(digests)}:
                 counted = tuple(_entry(entry) for entry in entries[-REMEMBERED_STEPS:])
-                return cls(Chain.from_dict(chain), counted, prompt)
-        raise RepeatGuardStateError(value, "a dict with 'chain', 'counted' and 'prompt'")
+                starts = range(0, len(digests), _DIGEST_CHARS)
+                prompts = tuple(digests[start : start + _DIGEST_CHARS] for start in starts)
+                return cls(Chain.from_dict(chain), counted, prompts[-REMEMBERED_PROMPTS:])
+        raise RepeatGuardStateError(value, "a dict with 'chain', 'counted' and 'prompts'")
+
+
+def _digest(message_id: str) -> str:
+    return hashlib.sha256(message_id.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_CHARS]
 
 
 def _entry(value: object) -> tuple[str, int]:
     match value:
-        case [str(message_id), int(count)] if count is not True and count is not False:
+        case [str(message_id), int(count)] if count >= 1 and count is not True:
             return message_id, count
     raise RepeatGuardStateError(value, "a pair of a message id and a count")

@@ -1,7 +1,7 @@
 """Reminders as messages, and messages recognised as reminders."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar, get_args
 
 from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage
@@ -29,6 +29,8 @@ class DueReminder:
 
     reminder: Reminder
     tool_call_id: str
+    call_index: int = field(default=0, compare=False)
+    """Place of the call among the calls of its message, untracked ones included."""
 
 
 def check_delivery(delivery: str) -> Delivery:
@@ -60,7 +62,14 @@ def reminder_message(due: Sequence[DueReminder], message_id: str | None) -> Huma
 
 
 def remind_in_tool_message(answer: ToolMessage, due: Sequence[DueReminder]) -> ToolMessage:
-    """Return `answer` with the reminders behind its content; all else stays as it is."""
+    """Return `answer` with the reminders behind its content; all else stays as it is.
+
+    A string stays a string that begins with the tool's own text, and a list of blocks gets a block
+    more. A JSON result thereby stays readable, for the model and for a host
+    (`json.JSONDecoder().raw_decode(content)`); as a whole the content is no JSON any more, and
+    Gemini's adapter sends it as text and not as an object. Nothing is written into the document: a
+    key of ours among a tool's own data could not be told from them.
+    """
     text = _text(due)
     if isinstance(answer.content, str):
         content: Any = f"{answer.content}{BETWEEN_REMINDERS}{text}" if answer.content else text
@@ -118,6 +127,8 @@ def _plain_text(message: HumanMessage) -> str:
     texts = [
         block["text"]
         for block in message.content
-        if isinstance(block, dict) and block.get("type") == "text" and "text" in block
+        if isinstance(block, dict)
+        and block.get("type") == "text"
+        and isinstance(block.get("text"), str)
     ]
     return "".join(texts) if len(texts) == len(message.content) else ""

@@ -6,9 +6,15 @@ from typing import Any
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.core.failsafe import FailOpen
 from langchain_repeat_guard.errors import RepeatGuardStateError
-from langchain_repeat_guard.history.carried import Carried
-from langchain_repeat_guard.history.delivery import Delivery, check_delivery
+from langchain_repeat_guard.history.carried import CHANNEL, Carried
+from langchain_repeat_guard.history.delivery import (
+    Delivery,
+    check_delivery,
+    remind_in_tool_message,
+    reminder_message,
+)
 from langchain_repeat_guard.history.judge import Verdict, judge
+from langchain_repeat_guard.history.refusals import refusing_model, refusing_sender
 from langchain_repeat_guard.history.steps import was_written_by_user
 
 
@@ -24,6 +30,7 @@ class HistoryGuard:
         messages_key: object,
         is_user_prompt: object,
         delivery: str,
+        repairs_malformed: bool = False,
     ) -> None:
         """Check the settings.
 
@@ -34,27 +41,90 @@ class HistoryGuard:
         if not isinstance(messages_key, str) or not messages_key:
             msg = f"messages_key must be the name of a state key, got {messages_key!r}"
             raise TypeError(msg)
+        if messages_key == CHANNEL:
+            msg = f"messages_key must not be {CHANNEL!r}: that key holds the guard's chain itself"
+            raise ValueError(msg)
         if is_user_prompt is not None and not callable(is_user_prompt):
             msg = f"is_user_prompt must be a function of a message, got {is_user_prompt!r}"
             raise TypeError(msg)
         self.config = RepeatGuardConfig.resolve(config, options)
         self.messages_key = messages_key
         self.delivery: Delivery = check_delivery(delivery)
+        self._repairs_malformed = repairs_malformed
         self.failsafe = FailOpen(adapter)
         self._is_user_prompt = is_user_prompt or was_written_by_user
+        self._has_seen_step = False
 
     def judge(self, messages: Sequence[Any], carried: Carried | None) -> Verdict:
         """Say what is due behind the last of `messages`."""
-        return judge(messages, carried, config=self.config, is_user_prompt=self._is_user_prompt)
+        verdict = judge(
+            messages,
+            carried,
+            config=self.config,
+            is_user_prompt=self._is_user_prompt,
+            repairs_malformed=self._repairs_malformed,
+        )
+        step = verdict.step
+        if step is not None and (verdict.due or not self._has_seen_step):
+            # Before the first reminder: one that is refused may be in a checkpoint already.
+            self._has_seen_step = True
+            self._warn_of_refusal(refusing_sender(step.message))
+        return verdict
+
+    def update(self, messages: Sequence[Any], stored: object) -> dict[str, Any]:
+        """Return the state update that stores the reminder due now, and the chain.
+
+        Args:
+            messages: The state's messages.
+            stored: What the state's channel holds.
+        """
+        carried = self.read_channel(stored)
+        verdict = self.judge(messages, carried)
+        update: dict[str, Any] = {}
+        if verdict.due:
+            update[self.messages_key] = self._delivered(verdict)
+        if verdict.carried != carried:
+            update[CHANNEL] = verdict.carried.to_dict()
+        return update
+
+    def _delivered(self, verdict: Verdict) -> list[Any]:
+        if self.delivery == "human_message":
+            return [reminder_message(verdict.due, verdict.message_id)]
+        answer = verdict.step.answers[0] if verdict.step else None
+        if answer is None or not answer.id:
+            self.failsafe.warn_once(
+                "delivery",
+                "cannot append to a tool message without id. delivery='tool_message' needs the "
+                "reducer add_messages on the state's messages.",
+            )
+            return []
+        return [remind_in_tool_message(answer, verdict.due)]
+
+    def check_model(self, model: object) -> None:
+        """Log one warning if `model` is known to refuse what this guard delivers."""
+        self._warn_of_refusal(refusing_model(model))
+
+    def _warn_of_refusal(self, chat_model: str | None) -> None:
+        if chat_model is not None and self.delivery == "human_message":
+            self.failsafe.warn_once(
+                "refusal",
+                f"delivers reminders as user messages, and the provider behind {chat_model} is "
+                "known to refuse a user message behind tool results. Pass "
+                "delivery='tool_message', which every provider accepts.",
+            )
 
     def read_channel(self, stored: object) -> Carried:
         """Return what the state carries; what is not ours is replaced, with one log line."""
         try:
             return Carried.from_dict(stored)
         except RepeatGuardStateError:
-            self.failsafe.warn_once(
-                "state",
-                f"found a {type(stored).__name__} in the state key 'repeat_guard' that it has not "
-                "written, and replaces it. Keep that key free for the guard.",
-            )
+            self.warn_of_foreign_state(stored)
             return Carried()
+
+    def warn_of_foreign_state(self, value: object) -> None:
+        """Log once that the state's channel holds something that no guard has written."""
+        self.failsafe.warn_once(
+            "state",
+            f"found a {type(value).__name__} in the state key 'repeat_guard' that it has not "
+            "written, and replaces it. Keep that key free for the guard.",
+        )

@@ -7,7 +7,7 @@ from typing import Any
 from langchain_repeat_guard.core.arguments import SameArguments, fingerprint
 from langchain_repeat_guard.core.chain import Chain, count_call
 from langchain_repeat_guard.core.config import RepeatGuardConfig
-from langchain_repeat_guard.history.calls import IssuedCall, all_answered
+from langchain_repeat_guard.history.calls import IssuedCall
 from langchain_repeat_guard.history.carried import Carried
 from langchain_repeat_guard.history.delivery import DueReminder
 from langchain_repeat_guard.history.steps import (
@@ -19,7 +19,7 @@ from langchain_repeat_guard.history.steps import (
     was_written_by_user,
 )
 
-_TrackedCall = tuple[IssuedCall, tuple[str, str]]
+_TrackedCall = tuple[int, IssuedCall, tuple[str, str]]
 Past = Iterator[Step | Prompt | Closing]
 
 
@@ -44,6 +44,7 @@ def judge(
     *,
     config: RepeatGuardConfig,
     is_user_prompt: IsUserPrompt = was_written_by_user,
+    repairs_malformed: bool = False,
 ) -> Verdict:
     """Say which reminders are due behind the last of `messages`.
 
@@ -56,16 +57,18 @@ def judge(
             chain is then read from the messages alone.
         config: What to track and when to remind.
         is_user_prompt: Tells a user's prompt from other human messages.
+        repairs_malformed: Whether the host answers malformed calls on the way to the model, so that
+            a step is complete without those answers.
     """
     memory = carried or Carried()
-    past = read_back(messages, is_user_prompt)
+    past = read_back(messages, is_user_prompt, repairs_malformed=repairs_malformed)
     may_remind = True
     for item in past:
         if type(item) is Step:
             if (known := _as_counted(item, memory, config)) is not None:
                 return Verdict(known, (), item)
             issued = item.calls
-            if not all_answered(issued, item.answers):
+            if not item.answers_all(issued):
                 return Verdict(memory)
             calls = _tracked(issued, config)
             before = _before(item, calls, past, memory, config)
@@ -74,7 +77,7 @@ def judge(
                 due = ()
             return Verdict(_advance(before, item, chain), due, item)
         if type(item) is Prompt:
-            return Verdict(_after_prompt(item, memory))
+            return Verdict(memory.after_prompt(item.message_id))
         may_remind = False
     return Verdict(memory)
 
@@ -87,17 +90,21 @@ def observe_calls(
 
 
 def _tracked(calls: Sequence[IssuedCall], config: RepeatGuardConfig) -> Sequence[_TrackedCall]:
-    return [(call, fingerprint(call.name, call.args)) for call in calls if config.tracks(call.name)]
+    return [
+        (index, call, fingerprint(call.name, call.args))
+        for index, call in enumerate(calls)
+        if config.tracks(call.name)
+    ]
 
 
 def _count(
     chain: Chain, calls: Sequence[_TrackedCall], config: RepeatGuardConfig
 ) -> tuple[Chain, Sequence[DueReminder]]:
     due: list[DueReminder] = []
-    for call, key_and_text in calls:
+    for index, call, key_and_text in calls:
         chain, reminder = count_call(chain, call.name, key_and_text, config=config)
         if reminder:
-            due.append(DueReminder(reminder, call.id))
+            due.append(DueReminder(reminder, call.id, index))
     return chain, due
 
 
@@ -120,10 +127,10 @@ def _before(
     unseen: list[Step] = []
     for item in past:
         if type(item) is Prompt:
-            if _is_known(item, memory):
+            if memory.has_seen_prompt(item.message_id):
                 unseen = []
             else:
-                base = _after_prompt(item, memory)
+                base = memory.after_prompt(item.message_id)
             break
         if type(item) is Step:
             if (known := _as_counted(item, memory, config)) is not None:
@@ -147,16 +154,8 @@ def _as_counted(step: Step, memory: Carried, config: RepeatGuardConfig) -> Carri
                 return memory
             # Later steps were taken out of the history. Only their keys were kept: read this one's.
             calls = _tracked(step.calls, config)[-1:]
-            return memory.back_to(place, calls[0][1][0] if calls else "")
+            return memory.back_to(place, calls[0][2][0] if calls else "")
     return None
-
-
-def _after_prompt(prompt: Prompt, memory: Carried) -> Carried:
-    return memory if _is_known(prompt, memory) else Carried(prompt=prompt.message_id)
-
-
-def _is_known(prompt: Prompt, memory: Carried) -> bool:
-    return bool(prompt.message_id) and prompt.message_id == memory.prompt
 
 
 def _read_chain(
@@ -173,14 +172,14 @@ def _read_chain(
     """
     if not calls:
         return memory
-    first, (key, _) = calls[0]
+    _, first, (key, _) = calls[0]
     same = SameArguments(first.name, first.args, key)
     enough = config.last_threshold
     count = 0
     seen = {step.token}
     for item in past:
         if type(item) is Prompt:
-            memory = Carried(prompt=item.message_id)
+            memory = memory.after_prompt(item.message_id)
             break
         if type(item) is not Step or item.token in seen:
             continue
@@ -196,7 +195,7 @@ def _read_chain(
             break
     if not count:
         return memory
-    return Carried(Chain(key, count), (), memory.prompt)
+    return Carried(Chain(key, count), (), memory.prompts)
 
 
 def _repeats(

@@ -12,7 +12,12 @@ from langchain_core.messages import (
     convert_to_messages,
 )
 
-from langchain_repeat_guard.history.calls import IssuedCall, all_answered, calls_of
+from langchain_repeat_guard.history.calls import (
+    IssuedCall,
+    all_answered,
+    calls_of,
+    well_formed_calls_of,
+)
 from langchain_repeat_guard.history.delivery import carries_reminder, is_reminder
 
 _TOOL = frozenset({"tool", "ToolMessageChunk"})
@@ -33,6 +38,9 @@ class Step:
     answers: Sequence[ToolMessage]
     """Newest first."""
 
+    repairs_malformed: bool = False
+    """Whether the host answers malformed calls before a model sees them."""
+
     @property
     def calls(self) -> Sequence[IssuedCall]:
         """The calls in the order in which the model issued them."""
@@ -41,7 +49,13 @@ class Step:
     @property
     def is_complete(self) -> bool:
         """Whether every call has its answer."""
-        return all_answered(self.calls, self.answers)
+        return self.answers_all(self.calls)
+
+    def answers_all(self, calls: Sequence[IssuedCall]) -> bool:
+        """Tell whether the step is complete; `calls` are all of its calls."""
+        if self.repairs_malformed and self.message.tool_calls and self.message.invalid_tool_calls:
+            calls = well_formed_calls_of(self.message)
+        return all_answered(calls, self.answers)
 
     @property
     def is_reminded(self) -> bool:
@@ -81,7 +95,7 @@ def was_written_by_user(message: HumanMessage) -> bool:
 
 
 def read_back(
-    messages: Sequence[Any], is_user_prompt: IsUserPrompt
+    messages: Sequence[Any], is_user_prompt: IsUserPrompt, *, repairs_malformed: bool = False
 ) -> Iterator[Step | Prompt | Closing]:
     """Yield what `messages` hold of an agent's steps, newest first, as far as the caller reads.
 
@@ -100,7 +114,7 @@ def read_back(
             answers += [message]
         elif kind in _AI:
             if message.tool_calls or message.invalid_tool_calls:
-                yield Step(message, message.id or f"#{index}", answers)
+                yield Step(message, message.id or f"#{index}", answers, repairs_malformed)
                 answers = []
             else:
                 yield _CLOSING

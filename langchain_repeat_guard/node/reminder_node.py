@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Self, cast
+from typing import Any, Self, cast, get_type_hints
 
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import Runnable, RunnableConfig
@@ -10,13 +10,15 @@ from typing_extensions import TypedDict
 
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.history.carried import CHANNEL
-from langchain_repeat_guard.history.delivery import (
-    Delivery,
-    remind_in_tool_message,
-    reminder_message,
-)
+from langchain_repeat_guard.history.delivery import Delivery
 from langchain_repeat_guard.history.guard import HistoryGuard
-from langchain_repeat_guard.history.judge import Verdict
+from langchain_repeat_guard.node.hooks import (
+    Hook,
+    join_updates,
+    state_for_hook,
+    state_schema_of,
+)
+from langchain_repeat_guard.node.inner import as_hook
 from langchain_repeat_guard.node.state import get_key, get_messages
 
 
@@ -35,6 +37,9 @@ class RepeatReminderNode(Runnable[Any, Any]):
     its own state channel, so that the chain survives resume, replay, and deleted messages; nothing
     has to be added to the graph's state. Adds one superstep per model call.
 
+    The graph's messages need a reducer that appends, such as `add_messages` or `operator.add`: in
+    a state without one, any node's update replaces the whole list.
+
     Args:
         config: Settings, or single settings by name as `options`.
         messages_key: The state's key for the messages. A state without it is left alone.
@@ -43,9 +48,15 @@ class RepeatReminderNode(Runnable[Any, Any]):
         delivery: `"human_message"` adds a message of its own behind the tool messages.
             `"tool_message"` appends to the last of them, for models that refuse the former; the
             graph's messages need the reducer `add_messages` for it.
+        hook: Another `pre_model_hook`, which then runs in this node, behind the guard. It reads the
+            state with the reminder already in it, and what it returns is joined to the guard's
+            update, `llm_input_messages` included.
+        state_schema: The state that `hook` reads. By default, what its first parameter is annotated
+            with; without annotation, the messages alone.
         options: Fields of `RepeatGuardConfig`.
 
     Raises:
+        RepeatGuardSetupError: `hook` cannot run inside another node.
         TypeError: `config` comes together with options, or has a wrong type.
         ValueError: An option breaks its rule.
 
@@ -56,10 +67,19 @@ class RepeatReminderNode(Runnable[Any, Any]):
         >>> _ = graph.add_node("remind", node)
     """
 
-    def __new__(cls, *, messages_key: str = "messages", **_: Any) -> Self:
-        """Choose the class whose `__call__` names the key: LangGraph reads the schema there."""
-        if cls is RepeatReminderNode and messages_key != "messages":
-            cls = cast("type[Self]", _class_for(messages_key))  # noqa: PLW0642
+    def __new__(
+        cls,
+        *,
+        messages_key: object = "messages",
+        hook: object = None,
+        state_schema: Any = None,
+        **_: Any,
+    ) -> Self:
+        """Choose the class whose `__call__` names the state: LangGraph reads the schema there."""
+        schema: Any = state_schema or state_schema_of(hook)
+        is_key = isinstance(messages_key, str) and messages_key != CHANNEL
+        if cls is RepeatReminderNode and is_key and (schema or messages_key != "messages"):
+            cls = cast("type[Self]", _class_for(messages_key, schema))  # noqa: PLW0642
         return super().__new__(cls)
 
     def __init__(
@@ -69,6 +89,8 @@ class RepeatReminderNode(Runnable[Any, Any]):
         messages_key: str = "messages",
         is_user_prompt: Callable[[HumanMessage], bool] | None = None,
         delivery: Delivery = "human_message",
+        hook: Hook | None = None,
+        state_schema: type[Any] | None = None,
         **options: Any,
     ) -> None:
         """Check the settings."""
@@ -80,6 +102,8 @@ class RepeatReminderNode(Runnable[Any, Any]):
             is_user_prompt=is_user_prompt,
             delivery=delivery,
         )
+        self._hook = None if hook is None else as_hook(hook)
+        self._hook_schema = state_schema or state_schema_of(hook)
 
     @property
     def config(self) -> RepeatGuardConfig:
@@ -100,55 +124,49 @@ class RepeatReminderNode(Runnable[Any, Any]):
     def invoke(
         self,
         input: Any,  # noqa: A002  the name is Runnable's
-        config: RunnableConfig | None = None,  # noqa: ARG002
+        config: RunnableConfig | None = None,
         **_: Any,
-    ) -> dict[str, Any]:
-        """Return the update of a state: the reminder that is due, and the chain."""
-        return self(input)
+    ) -> Any:
+        """Return the update of a state: the reminder that is due, the chain, and the hook's own."""
+        update = self(input)
+        if self._hook is None:
+            return update
+        output = self._hook.invoke(self._state_for_hook(input, update), config)
+        return join_updates(update, output, self._guard.messages_key)
 
     async def ainvoke(
         self,
         input: Any,  # noqa: A002  the name is Runnable's
-        config: RunnableConfig | None = None,  # noqa: ARG002
+        config: RunnableConfig | None = None,
         **_: Any,
-    ) -> dict[str, Any]:
-        """Do as `invoke` does, on the event loop: it never waits."""
-        return self(input)
+    ) -> Any:
+        """Do as `invoke` does, on the event loop: without a hook it never waits."""
+        update = self(input)
+        if self._hook is None:
+            return update
+        output = await self._hook.ainvoke(self._state_for_hook(input, update), config)
+        return join_updates(update, output, self._guard.messages_key)
+
+    def _state_for_hook(self, state: Any, update: dict[str, Any]) -> Any:
+        return state_for_hook(state, update, self._guard.messages_key, self._hook_schema)
 
     def _update(self, state: object) -> dict[str, Any]:
         key = self._guard.messages_key
         messages = get_messages(state, key)
         if messages is None:
             return {}
-        carried = self._guard.read_channel(get_key(state, CHANNEL))
-        verdict = self._guard.judge(messages, carried)
-        update: dict[str, Any] = {}
-        if verdict.due:
-            update[key] = self._delivered(verdict)
-        if verdict.carried != carried:
-            update[CHANNEL] = verdict.carried.to_dict()
-        return update
-
-    def _delivered(self, verdict: Verdict) -> list[Any]:
-        if self._guard.delivery == "human_message":
-            return [reminder_message(verdict.due, verdict.message_id)]
-        answer = verdict.step.answers[0] if verdict.step else None
-        if answer is None or not answer.id:
-            self._guard.failsafe.warn_once(
-                "delivery",
-                "cannot append to a tool message without id. delivery='tool_message' needs the "
-                "reducer add_messages on the state's messages.",
-            )
-            return []
-        return [remind_in_tool_message(answer, verdict.due)]
+        return self._guard.update(messages, get_key(state, CHANNEL))
 
 
 @cache
-def _class_for(messages_key: str) -> type[RepeatReminderNode]:
-    """Return the node's class for a state whose messages have another key."""
+def _class_for(messages_key: str, hook_schema: Any) -> type[RepeatReminderNode]:
+    """Return the node's class for a state whose messages have another key, or that has more."""
+    hints = get_type_hints(hook_schema, include_extras=True) if hook_schema else {}
     # Through Any: a type checker wants literal keys, and this one is known at run time only.
     make_schema: Any = TypedDict
-    schema = make_schema("ReminderNodeState", {messages_key: list[Any], CHANNEL: dict[str, Any]})
+    schema = make_schema(
+        "ReminderNodeState", {**hints, messages_key: list[Any], CHANNEL: dict[str, Any]}
+    )
 
     def __call__(self: RepeatReminderNode, state: Any) -> dict[str, Any]:  # noqa: N807
         return RepeatReminderNode.__call__(self, state)

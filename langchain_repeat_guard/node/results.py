@@ -1,14 +1,23 @@
 """The shapes of what a tools node may return, read and extended without touching the parts."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import is_dataclass, replace
+from functools import partial
 from typing import Any
 
-from langchain_core.messages import BaseMessage, RemoveMessage, ToolMessage
+from langchain_core.messages import (
+    BaseMessage,
+    RemoveMessage,
+    ToolMessage,
+    convert_to_messages,
+)
 from langgraph.graph.message import add_messages
-from langgraph.types import Command
+from langgraph.types import Command, Overwrite
+from pydantic import BaseModel
 
 from langchain_repeat_guard.node.state import get_key
+
+_Change = Callable[[list[Any]], list[Any]]
 
 
 def parts_of(output: Any) -> list[Any]:
@@ -28,11 +37,11 @@ def messages_after(before: list[Any], output: Any, key: str) -> list[Any]:
     added = [message for part in parts_of(output) for message in _messages_in(part, key)]
     if all(isinstance(message, ToolMessage) for message in added):
         return [*before, *added]
+    if any(isinstance(message, Overwrite) for message in added):
+        return _unwrapped(next(one for one in added if isinstance(one, Overwrite)))
     if any(isinstance(message, RemoveMessage) for message in added):
         return list(add_messages(before, added))
-    # A node may return the state's own list again.
-    again = {id(message) for message in added}
-    return [message for message in before if id(message) not in again] + added
+    return _merged(before, added)
 
 
 def extend(output: Any, update: dict[str, Any], key: str, *, is_list_state: bool) -> Any:
@@ -40,53 +49,97 @@ def extend(output: Any, update: dict[str, Any], key: str, *, is_list_state: bool
     if not update:
         return output
     if is_list_state:
-        return _extend_list(output, update.get(key, []))
-    if output is None or isinstance(output, dict):
-        return _extend_dict(output or {}, update, key)
+        return _extend_list(output, update[key])
     if isinstance(output, Command | list | tuple):
         return [*parts_of(output), update]
-    # A state object: LangGraph takes it beside other updates only where one of them is a Command.
-    return [output, Command(update=update)]
-
-
-def _extend_dict(output: dict[str, Any], update: dict[str, Any], key: str) -> dict[str, Any]:
-    if key not in update:
-        return {**output, **update}
-    return {**output, **update, key: [*_as_list(output.get(key)), *update[key]]}
+    return _extend_state({} if output is None else output, update, key)
 
 
 def replace_message(output: Any, old: BaseMessage, new: BaseMessage, key: str) -> Any:
-    """Return `output` with `new` in the place of the one object `old`."""
+    """Return `output` with `new` in the place of `old`, one of the messages in it."""
 
-    def swap(messages: Any) -> Any:
-        if isinstance(messages, list | tuple):
-            return [new if message is old else message for message in messages]
-        return new if messages is old else messages
+    def swap(messages: list[Any]) -> list[Any]:
+        return [new if _is_same(message, old) else message for message in messages]
 
     def rebuild(part: Any) -> Any:
-        if isinstance(part, dict):
-            return {**part, key: swap(part[key])} if key in part else part
-        if isinstance(part, Command):
-            return replace(part, update=_rebuild_update(part.update, key, swap))
-        return swap(part)
+        found = _messages_in(part, key)
+        has_it = any(_is_same(message, old) for one in found for message in _unwrapped(one))
+        return _changed_part(part, key, swap) if has_it else part
 
     if isinstance(output, list | tuple):
         return [rebuild(part) for part in output]
     return rebuild(output)
 
 
-def _rebuild_update(update: Any, key: str, swap: Callable[[Any], Any]) -> Any:
-    if isinstance(update, dict):
-        return {**update, key: swap(update[key])} if key in update else update
-    if isinstance(update, list | tuple):
-        return [(name, swap(value)) if name == key else (name, value) for name, value in update]
-    return update
+def _merged(before: list[Any], added: list[Any]) -> list[Any]:
+    """Return both lists as one; a message that is there already keeps its place."""
+    places = {_identity(message): place for place, message in enumerate(before)}
+    merged = list(before)
+    for message in added:
+        place = places.get(_identity(message))
+        if place is None:
+            merged.append(message)
+        else:
+            merged[place] = message
+    return merged
+
+
+def _identity(message: Any) -> Any:
+    return getattr(message, "id", None) or id(message)
+
+
+def _is_same(message: Any, other: BaseMessage) -> bool:
+    if isinstance(message, BaseMessage):
+        return message is other
+    return bool(convert_to_messages([message])[0] == other)
+
+
+def _extend_state(output: Any, update: dict[str, Any], key: str) -> Any:
+    extended = output
+    for name, value in update.items():
+        new = value
+        if name == key:
+            new = _changed(get_key(output, key), partial(_joined, value))
+        extended = _with_value(extended, name, new)
+    return extended
+
+
+def _joined(new: list[Any], old: list[Any]) -> list[Any]:
+    return [*old, *new]
+
+
+def _changed_part(part: Any, key: str, change: _Change) -> Any:
+    if isinstance(part, BaseMessage | list | tuple):
+        changed = change(as_list(part))
+        return changed if isinstance(part, list) else changed[0]
+    if isinstance(part, Command):
+        return replace(part, update=_changed_update(part.update, key, change))
+    return _with_value(part, key, _changed(get_key(part, key), change))
+
+
+def _changed_update(update: Any, key: str, change: _Change) -> Any:
+    if isinstance(update, list | tuple) and _are_pairs(update):
+        return [(name, _changed(value, change) if name == key else value) for name, value in update]
+    return _changed_part(update, key, change)
+
+
+def _changed(messages: Any, change: _Change) -> Any:
+    if isinstance(messages, Overwrite):
+        return Overwrite(change(as_list(messages.value)))
+    return change(as_list(messages))
+
+
+def _with_value(state: Any, key: str, value: Any) -> Any:
+    """Return a copy of a dict, dataclass or pydantic state that holds `value` under `key`."""
+    if isinstance(state, BaseModel):
+        return state.model_copy(update={key: value})
+    if is_dataclass(state) and not isinstance(state, type):
+        return replace(state, **{key: value})
+    return {**state, key: value}
 
 
 def _extend_list(output: Any, messages: list[Any]) -> Any:
-    if not messages:
-        return output
-    parts = parts_of(output)
+    parts = as_list(output)
     if any(isinstance(part, Command) for part in parts):
         return [*parts, messages]
     return [*parts, *messages]
@@ -94,30 +147,47 @@ def _extend_list(output: Any, messages: list[Any]) -> Any:
 
 def _messages_in(part: Any, key: str) -> Iterator[Any]:
     if isinstance(part, dict):
-        yield from _as_list(part.get(key))
+        yield from as_list(part.get(key))
     elif isinstance(part, BaseMessage):
         yield part
     elif isinstance(part, list | tuple):
-        yield from part
+        yield from as_list(part)
     elif isinstance(part, Command):
-        yield from _messages_in_update(part, key)
+        if part.graph != Command.PARENT:
+            yield from _messages_in_update(part.update, key)
     elif part is not None:
-        yield from _as_list(get_key(part, key))
+        yield from as_list(get_key(part, key))
 
 
-def _messages_in_update(command: Command[Any], key: str) -> Iterator[Any]:
-    if command.graph == Command.PARENT:
-        return
-    update = command.update
-    if isinstance(update, list | tuple):
+def _messages_in_update(update: Any, key: str) -> Iterator[Any]:
+    if isinstance(update, list | tuple) and _are_pairs(update):
         for name, value in update:
             if name == key:
-                yield from _as_list(value)
-    elif update is not None:
-        yield from _as_list(get_key(update, key))
+                yield from as_list(value)
+    else:
+        yield from _messages_in(update, key)
 
 
-def _as_list(messages: Any) -> list[Any]:
+def _are_pairs(update: list[Any] | tuple[Any, ...]) -> bool:
+    """Tell, by LangGraph's own rule, a list of state keys with values from a list of messages."""
+    return all(
+        isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str)  # noqa: PLR2004
+        for entry in update
+    )
+
+
+def _unwrapped(message: Any) -> list[Any]:
+    """Return the messages of an `Overwrite`, or the one message that this is."""
+    return as_list(message.value) if isinstance(message, Overwrite) else [message]
+
+
+def as_list(messages: Any) -> list[Any]:
+    """Return a list of messages, whichever of the forms a node may return them in."""
     if messages is None:
         return []
-    return list(messages) if isinstance(messages, list | tuple) else [messages]
+    if isinstance(messages, list):
+        return messages
+    if isinstance(messages, tuple):
+        is_role_and_text = len(messages) == 2 and isinstance(messages[0], str)  # noqa: PLR2004
+        return [messages] if is_role_and_text else list(messages)
+    return [messages]

@@ -1,12 +1,10 @@
 """The guard around a tools node."""
 
-import inspect
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 from langchain_core.messages import HumanMessage
-from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
-from langchain_core.tools import BaseTool
+from langchain_core.runnables import Runnable, RunnableConfig
 
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.errors import RepeatGuardSetupError
@@ -17,8 +15,8 @@ from langchain_repeat_guard.history.delivery import (
     reminder_message,
 )
 from langchain_repeat_guard.history.guard import HistoryGuard
-from langchain_repeat_guard.history.judge import Verdict
-from langchain_repeat_guard.node.reminder_node import RepeatReminderNode
+from langchain_repeat_guard.history.steps import Step
+from langchain_repeat_guard.node.inner import as_tools_node, return_direct_tools
 from langchain_repeat_guard.node.results import (
     extend,
     leaves_graph,
@@ -31,8 +29,6 @@ from langchain_repeat_guard.node.state import (
     is_single_call,
     read_channel,
 )
-
-_INJECTED = ("runtime", "store", "writer", "previous")
 
 
 class RepeatGuardNode(Runnable[Any, Any]):
@@ -90,9 +86,8 @@ class RepeatGuardNode(Runnable[Any, Any]):
             is_user_prompt=is_user_prompt,
             delivery=delivery,
         )
-        self._inner = _runnable(tools_node)
-        tools = getattr(tools_node, "tools_by_name", {})
-        self._return_direct = {name for name, tool in tools.items() if tool.return_direct}
+        self._inner = as_tools_node(tools_node)
+        self._return_direct = return_direct_tools(self._inner)
 
     @property
     def config(self) -> RepeatGuardConfig:
@@ -101,7 +96,8 @@ class RepeatGuardNode(Runnable[Any, Any]):
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002  the name is Runnable's
         """Run the wrapped node and return its result, with the reminder if one is due."""
-        return self._finish(input, self._inner.invoke(input, config, **kwargs))
+        output = self._inner.invoke(input, config, **kwargs)
+        return self._guard.failsafe.run(self._reminded, input, output) or output
 
     async def ainvoke(
         self,
@@ -110,7 +106,8 @@ class RepeatGuardNode(Runnable[Any, Any]):
         **kwargs: Any,
     ) -> Any:
         """Do as `invoke` does, asynchronously."""
-        return self._finish(input, await self._inner.ainvoke(input, config, **kwargs))
+        output = await self._inner.ainvoke(input, config, **kwargs)
+        return self._guard.failsafe.run(self._reminded, input, output) or output
 
     def __iter__(self) -> NoReturn:
         """Refuse to be a list of tools, which is what prebuilt agents would take this for.
@@ -125,10 +122,6 @@ class RepeatGuardNode(Runnable[Any, Any]):
         )
         raise RepeatGuardSetupError(msg)
 
-    def _finish(self, state: Any, output: Any) -> Any:
-        reminded = self._guard.failsafe.run(self._reminded, state, output)
-        return output if reminded is None else reminded
-
     def _reminded(self, state: Any, output: Any) -> Any:
         key = self._guard.messages_key
         before = get_messages(state, key)
@@ -142,9 +135,12 @@ class RepeatGuardNode(Runnable[Any, Any]):
         update: dict[str, Any] = {}
         if carried is not None and verdict.carried != carried:
             update[CHANNEL] = verdict.carried.to_dict()
-        if verdict.due and not self._is_last_word(verdict, output):
+        step = verdict.step
+        if step and verdict.due and not self._is_last_word(step, output):
             if self._guard.delivery == "tool_message":
-                output = self._remind_in_output(output, verdict)
+                last = step.answers[0]
+                reminded = remind_in_tool_message(last, verdict.due)
+                output = replace_message(output, last, reminded, key)
             else:
                 update[key] = [reminder_message(verdict.due, verdict.message_id)]
         return extend(output, update, key, is_list_state=is_list_state)
@@ -158,50 +154,8 @@ class RepeatGuardNode(Runnable[Any, Any]):
                 "and the model, or use pre_model_hook or RepeatGuardMiddleware.",
             )
 
-    def _is_last_word(self, verdict: Verdict, output: Any) -> bool:
+    def _is_last_word(self, step: Step, output: Any) -> bool:
         """Tell whether no model of this graph will read the results of the step."""
         if leaves_graph(output):
             return True
-        names = {answer.name for answer in verdict.step.answers} if verdict.step else set()
-        return not self._return_direct.isdisjoint(names)
-
-    def _remind_in_output(self, output: Any, verdict: Verdict) -> Any:
-        if verdict.step is None:
-            return output
-        answer = verdict.step.answers[0]
-        new = remind_in_tool_message(answer, verdict.due)
-        return replace_message(output, answer, new, self._guard.messages_key)
-
-
-def _runnable(tools_node: object) -> Runnable[Any, Any]:
-    if isinstance(tools_node, RepeatGuardNode | RepeatReminderNode):
-        msg = f"One guard per agent: this {type(tools_node).__name__} guards already."
-        raise RepeatGuardSetupError(msg)
-    if isinstance(tools_node, BaseTool | list | tuple):
-        msg = (
-            f"Cannot wrap a {type(tools_node).__name__}: it is no node. "
-            "Wrap the node that runs the tools: RepeatGuardNode(ToolNode([...]))."
-        )
-        raise RepeatGuardSetupError(msg)
-    if isinstance(tools_node, Runnable):
-        return tools_node
-    if not callable(tools_node):
-        msg = (
-            f"Cannot wrap a {type(tools_node).__name__}: tools_node must be a ToolNode, a "
-            "runnable, or a function that takes the state."
-        )
-        raise RepeatGuardSetupError(msg)
-    _check_signature(tools_node)
-    return RunnableLambda(tools_node)
-
-
-def _check_signature(function: Callable[..., Any]) -> None:
-    _, *others = inspect.signature(function).parameters.values() or (None,)
-    for parameter in others:
-        if parameter.name in _INJECTED:
-            msg = (
-                f"Cannot wrap a function that wants {parameter.name!r}: LangGraph fills that only "
-                "for the node itself. Take the state (and config) alone, and call "
-                "langgraph.runtime.get_runtime() inside."
-            )
-            raise RepeatGuardSetupError(msg)
+        return not self._return_direct.isdisjoint(call.name for call in step.calls)

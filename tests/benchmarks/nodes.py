@@ -3,6 +3,8 @@
 Run it: python tests/benchmarks/nodes.py. Exits with 1 where a limit is passed.
 """
 
+import gc
+import statistics
 import sys
 import threading
 import time
@@ -52,6 +54,11 @@ def graph(node: Any, state: type[Any] = MessagesState) -> Any:
     return builder.compile()
 
 
+def added_calls(run: Callable[[], object], bare: Callable[[], object]) -> int:
+    """Return how many more function calls `run` makes: the median, as threads may wait."""
+    return int(statistics.median(count_calls(run) - count_calls(bare) for _ in range(9)))
+
+
 def count_calls(run: Callable[[], object]) -> int:
     """Return how many Python and C functions `run` calls, on all threads that it starts."""
     calls = 0
@@ -64,6 +71,7 @@ def count_calls(run: Callable[[], object]) -> int:
                 calls += 1
 
     run()
+    gc.disable()  # its callbacks would be counted
     calls = 0
     threading.setprofile(profile)
     sys.setprofile(profile)
@@ -72,18 +80,20 @@ def count_calls(run: Callable[[], object]) -> int:
     finally:
         sys.setprofile(None)
         threading.setprofile(None)  # type: ignore[arg-type]
+        gc.enable()
     return calls
 
 
-def best_time(run: Callable[[], object], rounds: int = 15) -> float:
-    """Return the seconds of the fastest of `rounds` runs."""
+def time_ratio(run: Callable[[], object], bare: Callable[[], object], rounds: int = 40) -> float:
+    """Return the time of `run` over that of `bare`, each the best of `rounds` taken in turns."""
 
-    def once() -> float:
+    def once(function: Callable[[], object]) -> float:
         start = time.perf_counter()
-        run()
+        function()
         return time.perf_counter() - start
 
-    return min(once() for _ in range(rounds))
+    times = [(once(run), once(bare)) for _ in range(rounds)]
+    return min(time for time, _ in times) / min(time for _, time in times)
 
 
 def measure(state: type[Any], *, repeats: bool) -> list[tuple[int, float]]:
@@ -94,8 +104,8 @@ def measure(state: type[Any], *, repeats: bool) -> list[tuple[int, float]]:
         value = {"messages": messages}
         bare = graph(ToolNode([search]), state)
         guarded = graph(RepeatGuardNode(ToolNode([search])), state)
-        added = count_calls(lambda: guarded.invoke(value)) - count_calls(lambda: bare.invoke(value))
-        ratio = best_time(lambda: guarded.invoke(value)) / best_time(lambda: bare.invoke(value))
+        added = added_calls(lambda: guarded.invoke(value), lambda: bare.invoke(value))
+        ratio = time_ratio(lambda: guarded.invoke(value), lambda: bare.invoke(value))
         results.append((added, ratio))
     return results
 
@@ -106,7 +116,7 @@ def supersteps_and_checkpoints(node: Any) -> tuple[int, int]:
     builder.add_node("tools", node)
     builder.add_edge(START, "tools")
     app = builder.compile(checkpointer=InMemorySaver())
-    config = {"configurable": {"thread_id": "1"}}
+    config: Any = {"configurable": {"thread_id": "1"}}
     steps = len(list(app.stream({"messages": history(20, repeats=True)}, config)))
     return steps, len(list(app.get_state_history(config)))
 

@@ -138,6 +138,21 @@ EQUAL: dict[str, tuple[object, object]] = {
     "dataclass-field-without-comparison": (Span(1, note="a"), Span(1, note="b")),
     "huge-int": (HUGE, 10**5_000),
     "int-keys": ({1: "a", 2: "b"}, {2: "b", 1: "a"}),
+    "many-parts": (
+        [{"a": n, "b": [n]} for n in range(50)],
+        [{"b": [n], "a": n} for n in range(50)],
+    ),
+    "many-parts-with-floats": (
+        [{"a": n, "b": [n / 2, 1e-7]} for n in range(50)],
+        [{"b": (n / 2, 0.0000001), "a": float(n)} for n in range(50)],
+    ),
+    "many-parts-with-int-keys": (
+        [[{n: n}] for n in range(50)],
+        [[{n: 1.0 * n}] for n in range(50)],
+    ),
+    "many-parts-beyond-json": ([{n} for n in range(50)], [{1.0 * n} for n in range(50)]),
+    "more-floats-than-containers-are-allowed": ([0.5] * 300_001, (0.5,) * 300_001),
+    "many-deep-parts": ([nested(500, 1, list)] * 50, [nested(500, 1.0, list)] * 50),
     "mixed-keys": ({1: "a", "1": "b", None: "c"}, {None: "c", "1": "b", 1: "a"}),
     "tuple-keys": ({(1, "a"): 1}, {(1, "a"): 1}),
     "surrogate-pair": ("\ud83d\ude00", "\U0001f600"),
@@ -173,6 +188,9 @@ DIFFERENT: dict[str, tuple[object, object]] = {
     "rare-number-marked-text": (1e-7, "\udfff1e-7\udfff"),
     "rare-number-beside-marked-text": ([1e-7, "\udfff1e-7\udfff"], [1e-7, 1e-7]),
     "one-tuple-list": ((1,), [2]),
+    "many-parts": ([[n] for n in range(50)], [[n] for n in range(49)] + [[0]]),
+    "many-parts-true-one": ([[1]] * 50, [[1]] * 49 + [[True]]),
+    "many-parts-int-key-text-key": ([{1: 1}] * 50, [{1: 1}] * 49 + [{"1": 1}]),
     "set-list": ({1}, [1]),
     "sets": ({1, 2}, {1, 3}),
     "dates": (dt.date(2026, 1, 1), dt.date(2026, 1, 2)),
@@ -494,6 +512,32 @@ def test_shared_parts_are_no_cycle() -> None:
     assert are_identical([part, part], [{1: [2]}, {1: [2]}])
 
 
+def doubled(times: int, innermost: object) -> object:
+    """Return a value that takes little memory, but whose text doubles with each level."""
+    value = innermost
+    for _ in range(times):
+        value = [value, value]
+    return value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        pytest.param(doubled(90, []), id="few-parts"),
+        pytest.param([doubled(90, [])] * 20, id="many-parts"),
+        pytest.param(doubled(90, {1: 1}), id="beyond-json"),
+    ],
+)
+def test_parts_that_multiply_without_end(value: object) -> None:
+    """A value with more parts than a computer can visit equals nothing, and is left alone."""
+    assert count_after(value, value) == 1
+
+
+def test_parts_that_multiply_within_reason() -> None:
+    """Shared parts are compared as if each stood alone."""
+    assert are_identical(doubled(10, {"a": 1.0}), json.loads(json.dumps(doubled(10, {"a": 1}))))
+
+
 def test_later_changes_do_not_reach_back() -> None:
     """The chain keeps nothing of the arguments: the caller may change them afterwards."""
     arguments = {"ids": [1]}
@@ -550,7 +594,7 @@ SAME_ARGUMENTS_CASES = [
 
 
 @pytest.mark.parametrize(("first", "second", "is_same"), SAME_ARGUMENTS_CASES)
-def test_same_arguments(first: object, second: object, is_same: bool) -> None:  # noqa: FBT001
+def test_same_arguments(first: object, second: object, is_same: bool) -> None:
     """The shortcut for flat objects gives the verdict that the full comparison gives."""
     same = SameArguments("tool", first, fingerprint("tool", first)[0])
     assert (second in same) is is_same

@@ -93,6 +93,14 @@ def test_both_writers_agree(value: Any) -> None:
 
 
 @few
+@given(JSON, st.integers(14, 18))
+def test_both_writers_agree_on_many_parts(value: Any, size: int) -> None:
+    """They agree on long lists and large objects too."""
+    for many in ([value] * size, {str(number): [value] for number in range(size)}):
+        assert write_plain(many) == write(many)
+
+
+@few
 @given(JSON_WITH_SURROGATES)
 def test_any_json_text_encodes(value: Any) -> None:
     """No string makes a text that UTF-8 cannot carry, and equality survives."""

@@ -42,7 +42,7 @@ from langchain_repeat_guard.core.patterns import matches_any
         pytest.param(r"a\*", "a*", False, id="no-literal-star"),
     ],
 )
-def test_pattern(pattern: str, name: str, matches: bool) -> None:  # noqa: FBT001
+def test_pattern(pattern: str, name: str, matches: bool) -> None:
     """`*` is any run of characters, all else is itself, and the whole name has to match."""
     assert matches_any([pattern], name) is matches
 
@@ -78,7 +78,7 @@ def test_agrees_with_a_regular_expression(pattern: str, name: str) -> None:
         pytest.param(f"*{'a' * 5_000}b*c", "a" * 100_000 + "c", False, id="long-piece"),
     ],
 )
-def test_no_input_backtracks(pattern: str, name: str, matches: bool) -> None:  # noqa: FBT001
+def test_no_input_backtracks(pattern: str, name: str, matches: bool) -> None:
     """Inputs that would keep a backtracking matcher busy for ever are decided at once."""
     assert matches_any([pattern], name) is matches
 

@@ -23,7 +23,7 @@ from langchain_core.messages.tool import (
     tool_call_chunk,
 )
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
-from pydantic import Field, PrivateAttr
+from pydantic import Field, PrivateAttr, SkipValidation
 
 Turn = AIMessage | Callable[[list[BaseMessage]], AIMessage]
 
@@ -35,7 +35,7 @@ class ScriptedModel(BaseChatModel):
     `script` that is a single function answers every request, so that agents may share the model.
     """
 
-    script: Sequence[Turn] | Callable[[list[BaseMessage]], AIMessage] = ()
+    script: SkipValidation[Sequence[Turn] | Callable[[list[BaseMessage]], AIMessage]] = ()
     requests: list[list[BaseMessage]] = Field(default_factory=list)
     bound_tools: list[Any] = Field(default_factory=list)
     _turns: "count[int]" = PrivateAttr(default_factory=count)

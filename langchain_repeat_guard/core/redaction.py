@@ -1,0 +1,93 @@
+"""Values that must not be quoted, masked in the canonical text of a call's arguments."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from langchain_repeat_guard.core.patterns import matches_any
+
+MASK = '"[redacted]"'
+"""What stands in the place of a masked value."""
+
+# Possessive, so that a string of any length is passed over without a step back.
+_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\](){},:]', re.DOTALL)
+_CLOSING = {"{": "}", "[": "]", "(": ")"}
+
+
+@dataclass(slots=True)
+class _Open:
+    """A bracket that is open, and where the member that is being read begins."""
+
+    closing: str
+    member: int
+    is_key: bool
+
+
+def redact(text: str, patterns: Sequence[str]) -> str:
+    """Return the canonical `text` of arguments with the values of all keys that match masked.
+
+    Keys are looked at in every object, at any depth, and a value is masked with all that is in it.
+    A raw string has no keys: arguments that are one are masked whole, and so is a text whose
+    brackets do not close, as one with a made-up class name in it may be.
+
+    Args:
+        text: Canonical arguments.
+        patterns: Names of keys, where `*` stands for any run of characters.
+
+    Example:
+        >>> redact('{"user":"ann","login":{"password":"x"}}', ("pass*",))
+        '{"user":"ann","login":{"password":"[redacted]"}}'
+    """
+    if not patterns or not text:
+        return text
+    spans = None if text[0] == '"' else _masked_spans(text, patterns)
+    if spans is None:
+        return MASK
+    pieces = []
+    shown_to = 0
+    for start, end in spans:
+        pieces += [text[shown_to:start], MASK]
+        shown_to = end
+    pieces.append(text[shown_to:])
+    return "".join(pieces)
+
+
+def _masked_spans(text: str, patterns: Sequence[str]) -> list[tuple[int, int]] | None:
+    """Return where the values to be masked begin and end; None where brackets do not match."""
+    spans: list[tuple[int, int]] = []
+    is_open: list[_Open] = []
+    masked: tuple[int, int] | None = None  # where the value begins, and how deep its key stands
+    for token in _TOKEN.finditer(text):
+        mark = text[token.start()]
+        if mark in _CLOSING:
+            is_open.append(_Open(_CLOSING[mark], token.end(), mark == "{"))
+            continue
+        if mark == '"':
+            continue
+        if not is_open:
+            return None
+        top = is_open[-1]
+        if mark == ":":
+            if top.is_key:
+                top.is_key = False
+                if masked is None and matches_any(
+                    patterns, _name(text[top.member : token.start()])
+                ):
+                    masked = token.end(), len(is_open)
+            continue
+        if masked is not None and masked[1] == len(is_open):
+            spans.append((masked[0], token.start()))
+            masked = None
+        if mark == ",":
+            top.member, top.is_key = token.end(), top.closing == "}"
+        elif is_open.pop().closing != mark:
+            return None
+    return None if is_open else spans
+
+
+def _name(key: str) -> str:
+    try:
+        return str(json.loads(key))
+    except ValueError:
+        return key  # no JSON value: matched by its canonical text

@@ -1,0 +1,91 @@
+"""The middleware that stores its reminders among the messages."""
+
+from collections.abc import Callable
+from typing import Any
+
+from langchain.agents.middleware import AgentMiddleware
+from langchain_core.messages import HumanMessage
+from langgraph.runtime import Runtime
+
+from langchain_repeat_guard.core.config import RepeatGuardConfig
+from langchain_repeat_guard.history.carried import CHANNEL
+from langchain_repeat_guard.history.delivery import Delivery
+from langchain_repeat_guard.history.guard import HistoryGuard
+from langchain_repeat_guard.middleware.state import NAME, GuardedAgentState
+
+
+class RepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any]):
+    """Puts a reminder among an agent's messages when the model repeats itself.
+
+    The reminder stands behind the results of the repeated call, before the model reads them, and
+    stays in the state like any message. Right at any place in the list of middlewares. The chain
+    lives in a private channel of the state, so that it survives resume, replay, forks and
+    summaries. Adds one superstep per model call, and touches no tool call.
+
+    Args:
+        config: Settings, or single settings by name as `options`.
+        is_user_prompt: Tells a user's prompt from other human messages. By default, a message
+            without notification metadata (`additional_kwargs["lc_source"]`) is one.
+        delivery: `"human_message"` adds a message of its own behind the tool messages.
+            `"tool_message"` appends to the last of them, for models that refuse the former.
+        options: Fields of `RepeatGuardConfig`.
+
+    Raises:
+        TypeError: `config` comes together with options, or has a wrong type.
+        ValueError: An option breaks its rule.
+
+    Example:
+        >>> from langchain.agents import create_agent
+        >>> from langchain_core.language_models import FakeListChatModel
+        >>> guard = RepeatGuardMiddleware(thresholds=(3, 6), exclude=("poll_*",))
+        >>> agent = create_agent(FakeListChatModel(responses=["Done."]), middleware=[guard])
+        >>> agent.invoke({"messages": [("user", "Go.")]})["messages"][-1].content
+        'Done.'
+    """
+
+    state_schema = GuardedAgentState
+
+    def __init__(
+        self,
+        *,
+        config: RepeatGuardConfig | None = None,
+        is_user_prompt: Callable[[HumanMessage], bool] | None = None,
+        delivery: Delivery = "human_message",
+        **options: Any,
+    ) -> None:
+        """Check the settings."""
+        super().__init__()
+        self._guard = HistoryGuard(
+            "RepeatGuardMiddleware",
+            config=config,
+            options=options,
+            messages_key="messages",
+            is_user_prompt=is_user_prompt,
+            delivery=delivery,
+            repairs_malformed=True,
+        )
+
+    @property
+    def name(self) -> str:
+        """Name of every guard: `create_agent` raises where a second one is listed."""
+        return NAME
+
+    @property
+    def config(self) -> RepeatGuardConfig:
+        """The settings in force."""
+        return self._guard.config
+
+    def before_model(
+        self,
+        state: GuardedAgentState,
+        runtime: Runtime[Any],  # noqa: ARG002  part of the hook's signature
+    ) -> dict[str, Any] | None:
+        """Return the state update: the reminder that is due, and the chain; None if neither."""
+        guard = self._guard
+        return guard.failsafe.run(guard.update, state["messages"], state.get(CHANNEL)) or None
+
+    async def abefore_model(
+        self, state: GuardedAgentState, runtime: Runtime[Any]
+    ) -> dict[str, Any] | None:
+        """Do as `before_model` does, on the event loop: it never waits."""
+        return self.before_model(state, runtime)

@@ -1,0 +1,156 @@
+"""The middleware whose reminders are part of every request and never of the state."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from langchain.agents.middleware import (
+    AgentMiddleware,
+    ExtendedModelResponse,
+    ModelRequest,
+    ModelResponse,
+)
+from langchain_core.messages import HumanMessage
+from langgraph.types import Command
+
+from langchain_repeat_guard.core.config import RepeatGuardConfig
+from langchain_repeat_guard.history.carried import CHANNEL
+from langchain_repeat_guard.history.delivery import Delivery
+from langchain_repeat_guard.history.guard import HistoryGuard
+from langchain_repeat_guard.history.transient import Prepared, prepare
+from langchain_repeat_guard.middleware.listening import ModelInputs
+from langchain_repeat_guard.middleware.state import NAME, GuardedAgentState
+
+_Request = ModelRequest[Any]
+_Response = ModelResponse[Any]
+_Result = _Response | ExtendedModelResponse[Any]
+
+
+class TransientRepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any]):
+    """Puts a reminder into the model's requests when the model repeats itself; stores none.
+
+    The state's messages stay as the user and the model wrote them. A private channel of the state
+    remembers where reminders are due, and each request gets them at those places, so that what the
+    provider sees is only ever appended to, also after resume, forks and summaries. Where the
+    results behind which a reminder stood are gone, it is gone too. Adds no superstep.
+
+    List it behind every middleware that edits `request.messages`. It logs one warning where it
+    sees that one behind it in the list does.
+
+    Args:
+        config: Settings, or single settings by name as `options`.
+        is_user_prompt: Tells a user's prompt from other human messages. By default, a message
+            without notification metadata (`additional_kwargs["lc_source"]`) is one.
+        delivery: `"human_message"` adds a message of its own behind the tool messages.
+            `"tool_message"` appends to the last of them, for models that refuse the former.
+        options: Fields of `RepeatGuardConfig`.
+
+    Raises:
+        TypeError: `config` comes together with options, or has a wrong type.
+        ValueError: An option breaks its rule.
+
+    Example:
+        >>> from langchain.agents import create_agent
+        >>> from langchain_core.language_models import FakeListChatModel
+        >>> guard = TransientRepeatGuardMiddleware(thresholds=(3, 6))
+        >>> agent = create_agent(FakeListChatModel(responses=["Done."]), middleware=[guard])
+        >>> agent.invoke({"messages": [("user", "Go.")]})["messages"][-1].content
+        'Done.'
+    """
+
+    state_schema = GuardedAgentState
+
+    def __init__(
+        self,
+        *,
+        config: RepeatGuardConfig | None = None,
+        is_user_prompt: Callable[[HumanMessage], bool] | None = None,
+        delivery: Delivery = "human_message",
+        **options: Any,
+    ) -> None:
+        """Check the settings."""
+        super().__init__()
+        self._guard = HistoryGuard(
+            "TransientRepeatGuardMiddleware",
+            config=config,
+            options=options,
+            messages_key="messages",
+            is_user_prompt=is_user_prompt,
+            delivery=delivery,
+            repairs_malformed=True,
+        )
+        self._checked_model: object = None
+
+    @property
+    def name(self) -> str:
+        """Name of every guard: `create_agent` raises where a second one is listed."""
+        return NAME
+
+    @property
+    def config(self) -> RepeatGuardConfig:
+        """The settings in force."""
+        return self._guard.config
+
+    def wrap_model_call(
+        self, request: _Request, handler: Callable[[_Request], _Response]
+    ) -> _Result:
+        """Call the model with the reminders that are due, and remember them with its answer."""
+        run = self._guard.failsafe.run
+        prepared = run(self._prepare, request)
+        if prepared is None:
+            return handler(request)
+        if prepared.messages is None:
+            response = handler(request)
+        else:
+            inputs = run(ModelInputs.join)
+            try:
+                response = handler(request.override(messages=prepared.messages))
+            finally:
+                run(self._leave, inputs)
+            run(self._check_place, prepared.messages, inputs)
+        return run(_remember, prepared, response) or response
+
+    async def awrap_model_call(
+        self, request: _Request, handler: Callable[[_Request], Awaitable[_Response]]
+    ) -> _Result:
+        """Do as `wrap_model_call` does, asynchronously."""
+        run = self._guard.failsafe.run
+        prepared = run(self._prepare, request)
+        if prepared is None:
+            return await handler(request)
+        if prepared.messages is None:
+            response = await handler(request)
+        else:
+            inputs = run(ModelInputs.join)
+            try:
+                response = await handler(request.override(messages=prepared.messages))
+            finally:
+                run(self._leave, inputs)
+            run(self._check_place, prepared.messages, inputs)
+        return run(_remember, prepared, response) or response
+
+    def _prepare(self, request: _Request) -> Prepared:
+        if request.model is not self._checked_model:
+            self._checked_model = request.model
+            self._guard.check_model(request.model)
+        state: Any = request.state
+        return prepare(self._guard, state["messages"], request.messages, state.get(CHANNEL))
+
+    def _leave(self, inputs: ModelInputs | None) -> None:
+        if inputs is not None:
+            inputs.leave()
+
+    def _check_place(self, sent: list[Any], inputs: ModelInputs | None) -> None:
+        if inputs is not None and inputs.show_edit_of(sent):
+            self._guard.failsafe.warn_once(
+                "place",
+                "found that a middleware behind it in the list edits request.messages after the "
+                "reminders were put in. List it last among those that edit them.",
+            )
+
+
+def _remember(prepared: Prepared, response: _Response) -> _Result:
+    if prepared.channel is None:
+        return response
+    return ExtendedModelResponse(
+        model_response=response, command=Command(update={CHANNEL: prepared.channel})
+    )

@@ -1,0 +1,338 @@
+"""A run that resumes an interrupted one in the same process goes on with its chain."""
+
+from typing import Any
+
+import pytest
+from helpers.models import ScriptedModel, asks, call, repeats, says
+from helpers.modes import Run
+from helpers.tools import ask_human, grep, ping
+from helpers.watching import counts, counts_by_agent, watched, watcher
+from langchain.agents import create_agent
+from langchain.agents.middleware import HumanInTheLoopMiddleware
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.func import entrypoint, task
+from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode, create_react_agent, tools_condition
+from langgraph.types import Command, RetryPolicy, interrupt
+
+GREP = {"pattern": "x"}
+ASK = {"question": "x"}
+PROMPT = {"messages": [("user", "hi")]}
+GO_ON: Command[Any] = Command(resume="yes")
+
+
+def agent(script: list[AIMessage], *tools: Any, **options: Any) -> Any:
+    model = ScriptedModel(script=script)
+    return create_agent(model, list(tools), checkpointer=InMemorySaver(), **options)
+
+
+def run_to_the_end(run: Run, guarded: Any, config: Any, resume: Any = GO_ON) -> int:
+    """Run until nothing is left to resume; return how often the run was resumed."""
+    run(guarded, PROMPT, config)
+    resumed = 0
+    while guarded.get_state(config).next:
+        resumed += 1
+        run(guarded, resume, config)
+    return resumed
+
+
+def test_a_tool_that_pauses_counts_once(run: Run) -> None:
+    """A tool that is started again on resume is still one call."""
+    handler = watcher()
+    guarded = agent([*repeats(3, "ask_human", ASK), says()], ask_human)
+    resumed = run_to_the_end(run, guarded, watched(handler, "t"))
+    assert (resumed, counts(handler)) == (3, [("ask_human", 2), ("ask_human", 3)])
+
+
+def test_nothing_is_held_once_the_thread_has_ended(run: Run) -> None:
+    """An interrupted thread is held, a finished one is not."""
+    handler = watcher()
+    guarded = agent([*repeats(1, "ask_human", ASK), says()], ask_human)
+    config = watched(handler, "t")
+    run(guarded, PROMPT, config)
+    held = handler.live_runs
+    run(guarded, GO_ON, config)
+    assert (held, handler.live_runs) == (1, 0)
+
+
+@pytest.mark.parametrize("version", ["v1", "v2"])
+@pytest.mark.filterwarnings("ignore:create_react_agent has been moved")
+def test_a_pause_in_one_of_several_parallel_calls(version: Any, run: Run) -> None:
+    """Siblings that have ended, and may be started again, count once and in their place."""
+    step = [call("grep", GREP), call("ask_human", ASK), call("grep", GREP), call("grep", GREP)]
+    script = [asks(*step), asks(call("grep", GREP)), says()]
+    guarded = create_react_agent(
+        ScriptedModel(script=script),
+        [grep, ask_human],
+        version=version,
+        checkpointer=InMemorySaver(),
+    )
+    handler = watcher()
+    run_to_the_end(run, guarded, watched(handler, "t"))
+    assert counts(handler) == [("grep", 2), ("grep", 3)]
+
+
+def test_a_pause_inside_a_subagents_tool(run: Run) -> None:
+    """The subagent and its parent both go on with their own chains."""
+    inner_model = ScriptedModel(script=[*repeats(2, "ask_human", ASK), says("found")] * 2)
+    inner: Any = create_agent(inner_model, [ask_human], name="asker")
+
+    @tool
+    def delegate(order: str) -> str:
+        """Have another agent do it."""
+        return str(inner.invoke({"messages": [("user", order)]})["messages"][-1].content)
+
+    guarded = agent([*repeats(2, "delegate", {"order": "x"}), says()], delegate)
+    handler = watcher()
+    resumed = run_to_the_end(run, guarded, watched(handler, "t"))
+    assert (resumed, counts(handler)) == (
+        4,
+        [("ask_human", 2), ("ask_human", 2), ("delegate", 2)],
+    )
+
+
+@pytest.mark.parametrize("breakpoint", ["interrupt_before", "interrupt_after"])
+@pytest.mark.parametrize("node", ["model", "tools"])
+def test_breakpoints(breakpoint: str, node: str, run: Run) -> None:  # noqa: A002
+    """A breakpoint between any two nodes changes nothing."""
+    handler = watcher()
+    guarded = agent([*repeats(3, "grep", GREP), says()], grep, **{breakpoint: [node]})
+    run_to_the_end(run, guarded, watched(handler, "t"), resume=None)
+    assert counts(handler) == [("grep", 2), ("grep", 3)]
+
+
+@pytest.mark.parametrize(
+    "decision",
+    [
+        {"type": "approve"},
+        {"type": "edit", "edited_action": {"name": "grep", "args": {"pattern": "y"}}},
+        {"type": "reject", "message": "no"},
+    ],
+    ids=lambda decision: decision["type"],
+)
+def test_calls_that_a_human_decides_on(decision: Any, run: Run) -> None:
+    """Whatever the human decides, what the model issued counts."""
+    handler = watcher()
+    approval: Any = HumanInTheLoopMiddleware(interrupt_on={"grep": True})
+    guarded = agent([*repeats(3, "grep", GREP), says()], grep, middleware=[approval])
+    resume: Command[Any] = Command(resume={"decisions": [decision]})
+    resumed = run_to_the_end(run, guarded, watched(handler, "t"), resume)
+    assert (resumed, counts(handler)) == (3, [("grep", 2), ("grep", 3)])
+
+
+def test_a_rejected_call_among_parallel_ones_keeps_its_place(run: Run) -> None:
+    """A rejected call is answered first, and yet counts in its place."""
+    approval: Any = HumanInTheLoopMiddleware(interrupt_on={"grep": True})
+    step = [call("ping"), call("grep", GREP), call("ping")]
+    guarded = agent([asks(*step), asks(call("ping")), says()], grep, ping, middleware=[approval])
+    handler = watcher()
+    rejected: Command[Any] = Command(resume={"decisions": [{"type": "reject"}]})
+    run_to_the_end(run, guarded, watched(handler, "t"), rejected)
+    assert counts(handler) == [("ping", 2)]
+
+
+def test_a_new_prompt_to_a_paused_thread_starts_a_new_chain(run: Run) -> None:
+    """The step that the prompt overtakes is dropped."""
+    handler = watcher()
+    script = [*repeats(2, "grep", GREP), *repeats(1, "ask_human", ASK), *repeats(2, "grep", GREP)]
+    guarded = agent([*script, says()], grep, ask_human)
+    config = watched(handler, "t")
+    run(guarded, PROMPT, config)
+    run(guarded, PROMPT, config)
+    assert list(counts_by_agent(handler).values()) == [[("grep", 2)], [("grep", 2)]]
+
+
+def test_a_prompt_that_comes_with_the_resume_starts_a_new_chain(run: Run) -> None:
+    """A resume may carry a message of the user."""
+    handler = watcher()
+    guarded = agent([*repeats(3, "grep", GREP), says()], grep, interrupt_before=["model"])
+    config = watched(handler, "t")
+    run(guarded, PROMPT, config)
+    run(guarded, None, config)
+    run(guarded, None, config)
+    said = {"messages": [HumanMessage("try harder")]}
+    guarded.update_state(config, said, as_node="tools")
+    run(guarded, None, config)
+    run(guarded, None, config)
+    assert counts(handler) == []
+
+
+def test_a_call_that_is_answered_from_outside_counts(run: Run) -> None:
+    """A state edit may answer the paused call instead of the tool."""
+    handler = watcher()
+    guarded = agent([*repeats(2, "grep", GREP), says()], grep, interrupt_before=["tools"])
+    config = watched(handler, "t")
+    run(guarded, PROMPT, config)
+    run(guarded, None, config)
+    issued = guarded.get_state(config).values["messages"][-1]
+    answer = ToolMessage("by hand", tool_call_id=issued.tool_calls[0]["id"])
+    guarded.update_state(config, {"messages": [answer]}, as_node="tools")
+    run(guarded, None, config)
+    assert counts(handler) == [("grep", 2)]
+
+
+def test_threads_that_pause_at_once_keep_their_own_chains(run: Run) -> None:
+    """What one thread has left is not taken up by another."""
+    handler = watcher()
+    script = lambda messages: asks(call("ask_human", ASK))  # noqa: E731
+    guarded = create_agent(ScriptedModel(script=script), [ask_human], checkpointer=InMemorySaver())
+    for thread_id in ("a", "b", "a", "b", "c"):
+        config = watched(handler, thread_id)
+        run(guarded, GO_ON if guarded.get_state(config).next else PROMPT, config)
+    run(guarded, GO_ON, watched(handler, "b"))
+    assert [(one.thread_id, one.count) for one in handler.reminders] == [("b", 2)]
+
+
+def test_without_a_thread_there_is_nothing_to_resume(run: Run) -> None:
+    """A pause without a thread leaves nothing in memory."""
+    handler = watcher()
+    guarded = create_agent(ScriptedModel(script=repeats(1, "ask_human", ASK)), [ask_human])
+    run(guarded, PROMPT, watched(handler))
+    assert handler.live_runs == 0
+
+
+def test_a_replay_of_an_older_checkpoint_does_not_take_up_the_chain(run: Run) -> None:
+    """A paused thread that goes back in time starts from what it does there."""
+    handler = watcher()
+    script = lambda messages: asks(  # noqa: E731
+        call("ask_human", ASK) if len(messages) % 4 == 3 else call("grep", GREP)
+    )
+    guarded = create_agent(
+        ScriptedModel(script=script), [grep, ask_human], checkpointer=InMemorySaver()
+    )
+    config = watched(handler, "t")
+    run(guarded, PROMPT, config)
+    first = list(guarded.get_state_history(config))[-2]
+    run(guarded, None, {**first.config, "callbacks": [handler]})
+    assert counts(handler) == []
+
+
+def test_a_functional_workflow_goes_on(run: Run) -> None:
+    """Tasks that are kept fire no events on resume, and yet count once."""
+    model = ScriptedModel(script=[*repeats(3, "ask_human", ASK), says()])
+
+    @task
+    def think(messages: list[Any]) -> AIMessage:
+        return model.invoke(messages)
+
+    @task
+    def act(one: Any) -> Any:
+        return ask_human.invoke(one)
+
+    @entrypoint(checkpointer=InMemorySaver())
+    def guarded(state: Any) -> Any:
+        messages: list[Any] = [HumanMessage("hi")]
+        while (answer := think(messages).result()).tool_calls:
+            messages += [answer, *[act(one).result() for one in answer.tool_calls]]
+        return {"messages": messages}
+
+    handler = watcher()
+    resumed = run_to_the_end(run, guarded, watched(handler, "t"))
+    assert (resumed, counts(handler)) == (3, [("ask_human", 2), ("ask_human", 3)])
+
+
+def test_a_functional_workflow_without_tasks_counts_its_last_attempt(run: Run) -> None:
+    """What is done again on resume counts once."""
+    model = ScriptedModel(
+        script=lambda messages: says() if len(messages) > 6 else asks(call("ask_human", ASK))
+    )
+
+    @entrypoint(checkpointer=InMemorySaver())
+    def guarded(state: Any) -> Any:
+        messages: list[Any] = [HumanMessage("hi")]
+        while (answer := model.invoke(messages)).tool_calls:
+            messages += [answer, *[ask_human.invoke(one) for one in answer.tool_calls]]
+        return {"messages": messages}
+
+    handler = watcher()
+    resumed = run_to_the_end(run, guarded, watched(handler, "t"))
+    assert (resumed, counts(handler)) == (3, [("ask_human", 2), ("ask_human", 2), ("ask_human", 3)])
+
+
+def test_a_user_who_answers_a_functional_workflow_starts_a_new_chain(run: Run) -> None:
+    """What an interrupt returns may be the next prompt."""
+    model = ScriptedModel(script=[*repeats(2, "grep", GREP), says("ok?")] * 2)
+
+    @task
+    def think(messages: list[Any]) -> AIMessage:
+        return model.invoke(messages)
+
+    @task
+    def act(one: Any) -> Any:
+        return grep.invoke(one)
+
+    @entrypoint(checkpointer=InMemorySaver())
+    def guarded(state: Any) -> Any:
+        messages: list[Any] = [HumanMessage("hi")]
+        for turn in range(2):
+            while (answer := think(messages).result()).tool_calls:
+                messages += [answer, *[act(one).result() for one in answer.tool_calls]]
+            messages += [answer, *([HumanMessage(interrupt("more?"))] if turn == 0 else [])]
+        return {"messages": messages}
+
+    handler = watcher()
+    resumed = run_to_the_end(run, guarded, watched(handler, "t"))
+    assert (resumed, counts(handler)) == (1, [("grep", 2), ("grep", 2)])
+
+
+@pytest.mark.parametrize("checkpointer", [None, InMemorySaver()], ids=["bare", "saved"])
+def test_a_subgraph_that_is_run_again_starts_a_new_chain(checkpointer: Any, run: Run) -> None:
+    """A node's retry starts the agent inside it over: a new visit."""
+
+    def fails(_: Any) -> AIMessage:
+        raise ConnectionError
+
+    script = [*repeats(2, "grep", GREP), fails, *repeats(1, "grep", GREP), says()]
+    graph = StateGraph(MessagesState)
+    policy = RetryPolicy(max_attempts=2, initial_interval=0.0001, jitter=False)
+    inner = create_agent(ScriptedModel(script=script), [grep])
+    graph.add_node("agent", inner, retry_policy=policy)
+    graph.add_edge(START, "agent")
+    handler = watcher()
+    run(graph.compile(checkpointer=checkpointer), PROMPT, watched(handler, "t"))
+    assert counts(handler) == [("grep", 2)]
+
+
+def test_a_pause_of_a_tool_that_code_calls(run: Run) -> None:
+    """A call that paused is done again on resume, and counts once."""
+
+    def work(state: MessagesState) -> dict[str, Any]:
+        for _ in range(2):
+            ask_human.invoke(ASK)
+        return {}
+
+    graph = StateGraph(MessagesState)
+    graph.add_node("work", work)
+    graph.add_edge(START, "work")
+    handler = watcher()
+    guarded = graph.compile(checkpointer=InMemorySaver())
+    resumed = run_to_the_end(run, guarded, watched(handler, "t"))
+    assert (resumed, counts(handler)) == (2, [("ask_human", 2)])
+
+
+def test_a_human_who_rewrites_the_call(run: Run) -> None:
+    """Where a node rewrites the model's message under its own id, what stands there counts."""
+
+    def rewrite(state: MessagesState) -> dict[str, Any]:
+        last = state["messages"][-1]
+        if not isinstance(last, AIMessage) or not last.tool_calls:
+            return {}
+        [one] = last.tool_calls
+        changed = last.model_copy(update={"tool_calls": [{**one, "args": {"pattern": "same"}}]})
+        return {"messages": [changed]}
+
+    script = [*(asks(call("grep", {"pattern": text})) for text in "abc"), says()]
+    model = ScriptedModel(script=script)
+    graph = StateGraph(MessagesState)
+    graph.add_node("think", lambda state: {"messages": [model.invoke(state["messages"])]})
+    graph.add_node("rewrite", rewrite)
+    graph.add_node("act", ToolNode([grep]))
+    graph.add_edge(START, "think")
+    graph.add_edge("think", "rewrite")
+    graph.add_conditional_edges("rewrite", tools_condition, {"tools": "act", END: END})
+    graph.add_edge("act", "think")
+    handler = watcher()
+    run(graph.compile(), PROMPT, watched(handler))
+    assert counts(handler) == [("grep", 2), ("grep", 3)]

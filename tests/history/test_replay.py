@@ -192,7 +192,7 @@ def test_what_is_plain_to_see_is_what_the_canonical_forms_say(
         ({}, "{}", None),
     ],
 )
-def test_cheap_look(first: object, second: object, expected: bool | None) -> None:  # noqa: FBT001
+def test_cheap_look(first: object, second: object, expected: bool | None) -> None:
     """Flat arguments of the usual kinds are decided at first sight, all others are left open."""
     assert are_identical(first, second) is expected
 

@@ -110,5 +110,9 @@ def _read_raw(raw: Any) -> IssuedCall | None:
         return None
     function = raw.get("function")
     body = function if isinstance(function, dict) else raw
-    args = body.get("arguments", body.get("args"))
-    return issued_call(body.get("name"), args, raw.get("call_id") or raw.get("id"))
+    name, call_id = body.get("name"), raw.get("call_id") or raw.get("id")
+    return issued_call(
+        name if isinstance(name, str) else None,
+        body.get("arguments", body.get("args")),
+        call_id if isinstance(call_id, str) else None,
+    )

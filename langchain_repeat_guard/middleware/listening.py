@@ -4,7 +4,7 @@ from contextvars import Token
 from typing import Any, Self
 
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import BaseMessage, convert_to_messages
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import (
     ensure_config,
@@ -48,14 +48,14 @@ class ModelInputs(BaseCallbackHandler):
 
     def show_edit_of(self, sent: list[Any]) -> bool:
         """Tell whether a model got a part of the messages `sent`, and none got just them."""
-        expected = _comparable(sent)
+        expected = _comparable(convert_to_messages(sent))
         heard = [_comparable(messages) for messages in self._heard]
         return expected not in heard and any(
             not set(expected).isdisjoint(messages) for messages in heard
         )
 
 
-def _comparable(messages: list[Any]) -> list[tuple[str | None, str]]:
+def _comparable(messages: list[BaseMessage]) -> list[tuple[str | None, str]]:
     # Tracing rewrites content blocks, so that only plain text is a safe comparison.
     return [
         (message.id, message.content if isinstance(message.content, str) else "")

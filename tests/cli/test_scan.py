@@ -306,14 +306,14 @@ def test_every_field_is_a_flag_whatever_its_kind() -> None:
         "thresholds": ["2,4"],
         "counting": "since_new_call",
         "remind_every": "7",
-        "ignore_arguments": ['{"http_*": ["date"]}', '{"x": []}'],
+        "ignore_arguments": ['{"http_*": ["date"]}', '{"x": ["y"]}'],
         "strict": "true",
     }
     assert config_from_texts(texts) == LaterConfig(
         thresholds=(2, 4),
         counting="since_new_call",
         remind_every=7,
-        ignore_arguments={"http_*": ("date",), "x": ()},
+        ignore_arguments={"http_*": ("date",), "x": ("y",)},
         strict=True,
     )
     changed = changed_config(LaterConfig(remind_every=7), ["remind-every=none", "counting=x"])

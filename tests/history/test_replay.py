@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from langchain_repeat_guard import RepeatGuardConfig
 from langchain_repeat_guard.core.arguments import fingerprint
 from langchain_repeat_guard.core.chain import Chain
-from langchain_repeat_guard.core.reminder import FIRST_TEXT
+from langchain_repeat_guard.core.texts import FIRST_TEXT
 from langchain_repeat_guard.history.calls import IssuedCall, calls_of
 from langchain_repeat_guard.history.carried import Carried
 from langchain_repeat_guard.history.delivery import is_reminder
@@ -36,6 +36,14 @@ CONFIGS = st.builds(
     RepeatGuardConfig,
     thresholds=st.sampled_from([(2,), (2, 3), (3, 5)]),
     exclude=st.sampled_from([(), ("poll",)]),
+)
+RULES = st.builds(
+    RepeatGuardConfig,
+    thresholds=st.sampled_from([(2,), (2, 3)]),
+    counting=st.sampled_from(["consecutive", "since_new_call"]),
+    ignore_arguments=st.sampled_from([{}, {"grep": ("q",)}]),
+    overrides=st.sampled_from([{}, {"read": {"thresholds": (4,)}}]),
+    remind_every=st.sampled_from([None, 2]),
 )
 
 
@@ -96,7 +104,7 @@ def feed(replay: Replay, message: BaseMessage) -> list[CountedCall]:
 
 
 @settings(max_examples=150, deadline=None)
-@given(instructions=INSTRUCTIONS, with_ids=st.booleans(), config=CONFIGS)
+@given(instructions=INSTRUCTIONS, with_ids=st.booleans(), config=CONFIGS | RULES)
 def test_replay_agrees_with_judge_behind_every_message(
     instructions: list[tuple[str, Any]], *, with_ids: bool, config: RepeatGuardConfig
 ) -> None:
@@ -201,8 +209,8 @@ def test_only_plain_settings_compare_neighbours() -> None:
     """Any option but the plain ones, known or not, takes the whole engine for every call."""
 
     class Extended(RepeatGuardConfig):
-        counting: str = "consecutive"
+        not_yet_known: str = "off"
 
     plain = RepeatGuardConfig(thresholds=(2,), exclude=("x",), arguments_preview_chars=9)
     assert compares_neighbours_only(plain)
-    assert not compares_neighbours_only(Extended(counting="other"))
+    assert not compares_neighbours_only(Extended(not_yet_known="on"))

@@ -22,3 +22,10 @@ def test_defaults_find_loops_and_leave_good_runs_alone(benchmark: dict[str, Any]
     table = benchmark["summarise"](RepeatGuardConfig())
     found = {label: (runs, reminded) for label, (runs, reminded, _) in table.items()}
     assert found == {"loop": (145, 95), "ok": (34, 0), "polling": (2, 0)}
+
+
+def test_counting_since_new_call_finds_more(benchmark: dict[str, Any]) -> None:
+    """`since_new_call` reminds in 135 of 145 loops, in one good run and in one that polls."""
+    table = benchmark["summarise"](RepeatGuardConfig(counting="since_new_call"))
+    found = {label: (runs, reminded) for label, (runs, reminded, _) in table.items()}
+    assert found == {"loop": (145, 135), "ok": (34, 1), "polling": (2, 1)}

@@ -20,7 +20,7 @@ from langchain_core.messages import (
 )
 from langchain_core.messages.utils import message_chunk_to_message
 
-from langchain_repeat_guard.core.reminder import FIRST_TEXT
+from langchain_repeat_guard.core.texts import FIRST_TEXT
 from langchain_repeat_guard.history.calls import IssuedCall
 from langchain_repeat_guard.scanning.formats.messages import Reading, read_message
 

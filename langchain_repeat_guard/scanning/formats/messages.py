@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 from langchain_core.messages import BaseMessage, HumanMessage, messages_from_dict
 from pydantic_core import from_json
 
-from langchain_repeat_guard.core.reminder import is_reminder_text
+from langchain_repeat_guard.core.texts import is_reminder_text
 from langchain_repeat_guard.history.calls import IssuedCall, calls_of, issued_call
 from langchain_repeat_guard.history.delivery import SOURCE
 from langchain_repeat_guard.history.steps import IsUserPrompt

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from helpers.command import installed_repeat_guard, repeat_guard, repeat_guard_without
 from helpers.recorded import GREP, READ, openai_run
-from pydantic import Field
 from rich.console import Console
 
 from langchain_repeat_guard import RepeatGuardConfig
@@ -280,14 +279,11 @@ def test_names_cannot_drive_the_terminal(tmp_path: Path) -> None:
 class LaterConfig(RepeatGuardConfig):
     """Settings with options of other kinds."""
 
-    counting: str = "consecutive"
-    """How to count. More text."""
+    mode: str = "usual"
+    """How to work. More text."""
 
-    remind_every: int | None = None
-    """Remind again every so many calls."""
-
-    ignore_arguments: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    """Arguments left out."""
+    pause: int | None = None
+    """Pause after so many calls."""
 
     strict: bool = False
 
@@ -304,20 +300,20 @@ def test_every_field_is_a_flag_whatever_its_kind() -> None:
     """New options need no code here: texts become what the field's kind asks for."""
     texts: dict[str, Any] = {
         "thresholds": ["2,4"],
-        "counting": "since_new_call",
-        "remind_every": "7",
+        "mode": "other",
+        "pause": "7",
         "ignore_arguments": ['{"http_*": ["date"]}', '{"x": ["y"]}'],
         "strict": "true",
     }
     assert config_from_texts(texts) == LaterConfig(
         thresholds=(2, 4),
-        counting="since_new_call",
-        remind_every=7,
+        mode="other",
+        pause=7,
         ignore_arguments={"http_*": ("date",), "x": ("y",)},
         strict=True,
     )
-    changed = changed_config(LaterConfig(remind_every=7), ["remind-every=none", "counting=x"])
-    assert changed == LaterConfig(counting="x")
+    changed = changed_config(LaterConfig(pause=7), ["--pause=none", "mode=x"])
+    assert changed == LaterConfig(mode="x")
 
 
 @pytest.mark.usefixtures("later")
@@ -331,6 +327,6 @@ def test_flags_explain_themselves_by_the_docstrings() -> None:
         name: annotation.__metadata__[0].help
         for name, annotation in command.__annotations__.items()
     }
-    assert helps["counting"] == "How to count. [default: consecutive]"
-    assert helps["remind_every"] == "Remind again every so many calls."
+    assert helps["mode"] == "How to work. [default: usual]"
+    assert helps["pause"] == "Pause after so many calls."
     assert helps["strict"] == "Sets strict. [default: False]"

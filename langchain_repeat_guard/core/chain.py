@@ -5,8 +5,11 @@ from typing import Any, Self
 
 from langchain_repeat_guard.core.arguments import fingerprint
 from langchain_repeat_guard.core.config import RepeatGuardConfig
+from langchain_repeat_guard.core.paths import counted_arguments
 from langchain_repeat_guard.core.reminder import Reminder, make_reminder
 from langchain_repeat_guard.errors import RepeatGuardStateError
+
+_REMEMBERED_CALLS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,12 @@ class Chain:
     count: int = 0
     """Length of the chain; 0 where no call was tracked yet."""
 
+    seen: tuple[tuple[str, int], ...] = ()
+    """With `counting="since_new_call"`: the calls of the prompt, last used last, and their counts.
+
+    Empty otherwise.
+    """
+
     def to_dict(self) -> dict[str, Any]:
         """Return the chain as plain JSON values, for a checkpoint.
 
@@ -31,7 +40,8 @@ class Chain:
             >>> Chain().to_dict()
             {'key': '', 'count': 0}
         """
-        return {"key": self.key, "count": self.count}
+        seen = {"seen": [list(entry) for entry in self.seen]} if self.seen else {}
+        return {"key": self.key, "count": self.count, **seen}
 
     @classmethod
     def from_dict(cls, value: object) -> Self:
@@ -45,9 +55,25 @@ class Chain:
             Chain(key='', count=0)
         """
         match value:
-            case {"key": str(key), "count": int(count)} if count >= 0 and type(count) is int:
-                return cls(key, count)
+            case {"key": str(key), "count": int(count), **rest} if (
+                count >= 0 and type(count) is int
+            ):
+                return cls(key, count, _seen_from_json(rest.get("seen", [])))
         raise RepeatGuardStateError(value, "a dict with a string 'key' and a whole 'count'")
+
+
+def _seen_from_json(value: object) -> tuple[tuple[str, int], ...]:
+    match value:
+        case [*entries]:
+            return tuple(_entry_from_json(entry) for entry in entries[-_REMEMBERED_CALLS:])
+    raise RepeatGuardStateError(value, "a list of calls")
+
+
+def _entry_from_json(value: object) -> tuple[str, int]:
+    match value:
+        case [str(key), int(count)] if count >= 0 and type(count) is int:
+            return key, count
+    raise RepeatGuardStateError(value, "a pair of a key and a whole count")
 
 
 def observe(
@@ -82,7 +108,8 @@ def observe(
     """
     if not config.tracks(name):
         return chain, None
-    return count_call(chain, name, fingerprint(name, args), config=config)
+    counted = counted_arguments(name, args, config)
+    return count_call(chain, name, fingerprint(name, counted), config=config)
 
 
 def count_call(
@@ -90,16 +117,32 @@ def count_call(
 ) -> tuple[Chain, Reminder | None]:
     """Do as `observe` does, for a tracked call whose fingerprint is `call`."""
     key, arguments = call
-    count = chain.count + 1 if key and key == chain.key else 1
-    advanced = Chain(key, count)
-    if count not in config.thresholds:
+    advanced = _advance(chain, key, config)
+    template = config.text_at(name, advanced.count)
+    if template is None:
         return advanced, None
     reminder = make_reminder(
         name,
-        count,
+        advanced.count,
         arguments,
-        is_first=count == config.thresholds[0],
+        template=template,
         preview_chars=config.arguments_preview_chars,
         redact_keys=config.redact_arguments,
     )
     return advanced, reminder
+
+
+def _advance(chain: Chain, key: str, config: RepeatGuardConfig) -> Chain:
+    if config.counting == "since_new_call":
+        return _since_new_call(chain, key)
+    return Chain(key, chain.count + 1 if key and key == chain.key else 1)
+
+
+def _since_new_call(chain: Chain, key: str) -> Chain:
+    """Count per call; a call that the prompt has not seen, or none can equal, clears all counts."""
+    earlier = dict(chain.seen)
+    count = earlier.pop(key, None)
+    if count is None:
+        earlier = dict.fromkeys(earlier, 0)
+    seen = [*earlier.items(), (key, (count or 0) + 1)] if key else [*earlier.items()]
+    return Chain(key, (count or 0) + 1, tuple(seen[-_REMEMBERED_CALLS:]))

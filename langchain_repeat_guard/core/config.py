@@ -1,14 +1,33 @@
 """What the user can set about counting and about the text of a reminder."""
 
-from typing import Any, Self
+import math
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, field_validator
 
-from langchain_repeat_guard.core.patterns import matches_any
-from langchain_repeat_guard.core.reminder import printable
+from langchain_repeat_guard.core.checks import (
+    patterns_in,
+    string_list,
+    threshold_list,
+    whole_number,
+)
+from langchain_repeat_guard.core.patterns import first_match, matches_any
+from langchain_repeat_guard.core.texts import FIRST_TEXT, LATER_TEXT, REDIRECT_TEXT, check_text
 
-_SMALLEST_THRESHOLD = 2
-_SHOWN_CHARS = 100
+
+class ToolOverride(BaseModel, frozen=True, extra="forbid"):
+    """Settings for some tools only.
+
+    Example:
+        >>> config = RepeatGuardConfig(overrides={"shell": {"thresholds": (5, 10)}})
+        >>> config.overrides["shell"].thresholds
+        (5, 10)
+    """
+
+    thresholds: tuple[int, ...]
+    """As in `RepeatGuardConfig`."""
+
+    _check_thresholds = field_validator("thresholds", mode="before")(threshold_list)
 
 
 class RepeatGuardConfig(BaseModel, frozen=True, extra="forbid"):
@@ -49,6 +68,47 @@ class RepeatGuardConfig(BaseModel, frozen=True, extra="forbid"):
     are not searched for JSON inside them. Empty: nothing is masked.
     """
 
+    counting: Literal["consecutive", "since_new_call"] = "consecutive"
+    """What counts as repeating.
+
+    `"consecutive"`: identical calls in a row. `"since_new_call"`: each call has a count of its own,
+    and all counts clear when a tracked call comes that the agent has not made since the user's
+    prompt. It also finds cycles such as A, B, A, B. The last 256 distinct calls are remembered.
+    """
+
+    ignore_arguments: dict[str, tuple[str, ...]] = {}
+    """Arguments that do not count, by tool pattern: keys, or paths such as `headers.date`.
+
+    A part of a path may hold `*`; for a list it stands for an index. The reminder does not quote
+    them. Of several patterns that match a tool, the first one holds.
+    """
+
+    overrides: dict[str, ToolOverride] = {}
+    """Other thresholds by tool pattern. Of several that match a tool, the first one holds."""
+
+    remind_every: int | None = None
+    """Past the last threshold, remind again every so many calls; at least 1. None: stay silent."""
+
+    limit: int | None = None
+    """Longest chain that the run survives; at least 2. None: no limit."""
+
+    exit_behavior: Literal["end", "error"] = "end"
+    """What happens at `limit`: the run ends with a message that says so, or `RepeatLimitError`."""
+
+    style: Literal["default", "redirect"] = "default"
+    """Which texts: the contract's, or one that forbids nothing, names no tool, quotes no arguments
+    and asks the model what new information its next step will bring."""
+
+    first_reminder: str | None = None
+    """A text of your own for the first threshold. Fields: {tool} {count} {threshold} {arguments}"""
+
+    later_reminder: str | None = None
+    """The same for each later reminder."""
+
+    def __hash__(self) -> int:
+        """Agree with equality, although some fields are dicts."""
+        return hash(self.model_dump_json())
+
     @classmethod
     def resolve(cls, config: Self | None, options: dict[str, Any]) -> Self:
         """Return `config`, or a new one made from `options`.
@@ -85,66 +145,99 @@ class RepeatGuardConfig(BaseModel, frozen=True, extra="forbid"):
             return False
         return not (self.exclude and matches_any(self.exclude, tool))
 
-    @property
-    def last_threshold(self) -> int:
-        """The chain length past which the guard stays silent."""
-        return max(self.thresholds)
+    def text_at(self, tool: str, count: int) -> str | None:
+        """Return the text for a chain of `count` calls of `tool`, or None where none is due."""
+        thresholds = self.thresholds_of(tool)
+        if count == thresholds[0]:
+            return self.first_reminder or self._style_texts[0]
+        past = count - thresholds[-1]
+        again = self.remind_every is not None and past > 0 and past % self.remind_every == 0
+        if again or count in thresholds:
+            return self.later_reminder or self._style_texts[1]
+        return None
 
-    @field_validator("thresholds", mode="before")
-    @classmethod
-    def _check_thresholds(cls, value: object) -> tuple[int, ...]:
-        items = _list_of(value, "whole numbers")
-        if not items:
-            msg = f"needs at least one number, got {_shown(value)}"
-            raise ValueError(msg)
-        numbers = tuple(_whole_number(item, _SMALLEST_THRESHOLD) for item in items)
-        if len(set(numbers)) < len(numbers):
-            msg = f"numbers must differ from each other, got {_shown(value)}"
-            raise ValueError(msg)
-        return tuple(sorted(numbers))
+    def thresholds_of(self, tool: str) -> tuple[int, ...]:
+        """Return the thresholds that hold for `tool`, in order.
+
+        Example:
+            >>> RepeatGuardConfig(overrides={"sh*": {"thresholds": (9,)}}).thresholds_of("shell")
+            (9,)
+        """
+        override = first_match(self.overrides, tool) if self.overrides else None
+        return override.thresholds if override else self.thresholds
+
+    def ignored_paths(self, tool: str) -> tuple[str, ...]:
+        """Return the paths of the arguments of `tool` that do not count."""
+        return first_match(self.ignore_arguments, tool) or ()
+
+    def settles_at(self, tool: str) -> float:
+        """Return the length from which on all chains of `tool` are treated alike."""
+        if self.remind_every is not None:
+            return math.inf
+        return max(self.thresholds_of(tool)[-1], self.limit or 0)
+
+    @property
+    def own_texts(self) -> tuple[str, ...]:
+        """The texts that are not this package's."""
+        return tuple(filter(None, (self.first_reminder, self.later_reminder)))
+
+    @property
+    def _style_texts(self) -> tuple[str, str]:
+        if self.style == "redirect":
+            return REDIRECT_TEXT, REDIRECT_TEXT
+        return FIRST_TEXT, LATER_TEXT
+
+    _check_thresholds = field_validator("thresholds", mode="before")(threshold_list)
 
     @field_validator("include", "exclude", mode="before")
     @classmethod
     def _check_patterns(cls, value: object) -> tuple[str, ...]:
-        return _strings(value, "tool names")
+        return string_list(value, "tool names")
 
     @field_validator("redact_arguments", mode="before")
     @classmethod
     def _check_keys(cls, value: object) -> tuple[str, ...]:
-        return _strings(value, "argument names")
+        return string_list(value, "argument names")
 
     @field_validator("arguments_preview_chars", mode="before")
     @classmethod
     def _check_preview(cls, value: object) -> int:
-        return _whole_number(value, 1)
+        return whole_number(value, 1)
+
+    @field_validator("remind_every", mode="before")
+    @classmethod
+    def _check_remind_every(cls, value: object) -> int | None:
+        return None if value is None else whole_number(value, 1)
+
+    @field_validator("limit", mode="before")
+    @classmethod
+    def _check_limit(cls, value: object) -> int | None:
+        return None if value is None else whole_number(value, 2)
+
+    @field_validator("ignore_arguments", mode="before")
+    @classmethod
+    def _check_ignored(cls, value: object) -> dict[str, tuple[str, ...]]:
+        entries = patterns_in(value)
+        return {pattern: _paths(paths) for pattern, paths in entries.items()}
+
+    @field_validator("overrides", mode="before")
+    @classmethod
+    def _check_overrides(cls, value: object) -> dict[str, object]:
+        return patterns_in(value)
+
+    @field_validator("first_reminder", "later_reminder")
+    @classmethod
+    def _check_text(cls, value: str | None) -> str | None:
+        return None if value is None else check_text(value)
 
 
-def _list_of(value: object, what: str) -> list[object]:
-    if not isinstance(value, list | tuple):
-        msg = f"must be a list or tuple of {what}, got {_shown(value)}"
-        raise ValueError(msg)  # noqa: TRY004  pydantic turns ValueError into its report
-    return list(value)
-
-
-def _strings(value: object, what: str) -> tuple[str, ...]:
-    items = _list_of(value, what)
-    for item in items:
-        if not isinstance(item, str):
-            msg = f"{what} must be strings, got {_shown(item)}"
-            raise ValueError(msg)  # noqa: TRY004  pydantic turns ValueError into its report
-    return tuple(str.__str__(item) for item in items)
-
-
-def _whole_number(value: object, smallest: int) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < smallest:
-        msg = f"must be a whole number of at least {smallest}, got {_shown(value)}"
+def _paths(value: object) -> tuple[str, ...]:
+    paths = string_list(value, "argument paths")
+    if not paths:
+        msg = "needs at least one argument path for each tool pattern, got none"
         raise ValueError(msg)
-    return int(value)
-
-
-def _shown(value: object) -> str:
-    try:
-        text = repr(value)
-    except Exception:  # noqa: BLE001  the message has to come out whatever the value is
-        return f"a value of type {type(value).__name__}"
-    return printable(text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…")
+    for path in paths:
+        if not all(path.split(".")):
+            msg = f"argument paths must be keys joined by single dots, got {path!r}"
+            raise ValueError(msg)
+    return paths

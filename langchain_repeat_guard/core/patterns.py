@@ -1,11 +1,19 @@
 """Tool-name patterns in which `*` stands for any run of characters and nothing else is special."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 def matches_any(patterns: Iterable[str], name: str) -> bool:
     """Tell whether one of `patterns` matches the whole of `name`, case-sensitively."""
     return any(_matches(pattern, name) for pattern in patterns)
+
+
+def first_match(by_pattern: Mapping[str, T], name: str) -> T | None:
+    """Return the value under the first pattern that matches `name`, or None."""
+    return next((value for pattern, value in by_pattern.items() if _matches(pattern, name)), None)
 
 
 def _matches(pattern: str, name: str) -> bool:

@@ -6,12 +6,8 @@ from typing import Any, Literal, TypeVar, get_args
 
 from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage
 
-from langchain_repeat_guard.core.reminder import (
-    BETWEEN_REMINDERS,
-    Reminder,
-    is_reminder_text,
-    printable,
-)
+from langchain_repeat_guard.core.reminder import Reminder, printable
+from langchain_repeat_guard.core.texts import BETWEEN_REMINDERS, is_reminder_text
 
 SOURCE = "repeat_guard"
 """Value of `additional_kwargs["lc_source"]` in our reminders."""

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from langchain_repeat_guard.core.arguments import SameArguments, fingerprint
 from langchain_repeat_guard.core.chain import Chain, count_call
 from langchain_repeat_guard.core.config import RepeatGuardConfig
+from langchain_repeat_guard.core.paths import counted_arguments
 from langchain_repeat_guard.history.calls import IssuedCall
 from langchain_repeat_guard.history.carried import Carried
 from langchain_repeat_guard.history.delivery import DueReminder
@@ -30,12 +31,23 @@ class Verdict:
     carried: Carried
     due: Sequence[DueReminder] = ()
     step: Step | None = None
-    """The newest step. `due` is about its calls."""
+    """The newest step. `due` and `at_limit` are about its calls."""
+
+    at_limit: tuple[str, int] | None = None
+    """The tool whose chain has reached the limit, and its length."""
 
     @property
     def message_id(self) -> str | None:
         """Id of the newest step's AIMessage, if it has one."""
         return self.step.message.id or None if self.step else None
+
+
+class _Counted(NamedTuple):
+    """What the calls of a step come to."""
+
+    chain: Chain
+    due: Sequence[DueReminder]
+    at_limit: tuple[str, int] | None
 
 
 def judge(
@@ -61,6 +73,9 @@ def judge(
             a step is complete without those answers.
     """
     memory = carried or Carried()
+    rewindable = config.counting == "since_new_call" and memory.counted
+    if rewindable and _was_rewound(read_back(messages, is_user_prompt), memory):
+        memory = Carried(prompts=memory.prompts)
     past = read_back(messages, is_user_prompt, repairs_malformed=repairs_malformed)
     may_remind = True
     for item in past:
@@ -72,10 +87,11 @@ def judge(
                 return Verdict(memory)
             calls = _tracked(issued, config)
             before = _before(item, calls, past, memory, config)
-            chain, due = _count(before.chain, calls, config)
-            if not may_remind or item.is_reminded:
-                due = ()
-            return Verdict(_advance(before, item, chain), due, item)
+            counted = _count(before.chain, calls, config)
+            after = _advance(before, item, counted.chain)
+            if not may_remind:
+                return Verdict(after, (), item)
+            return Verdict(after, () if item.is_reminded else counted.due, item, counted.at_limit)
         if type(item) is Prompt:
             return Verdict(memory.after_prompt(item.message_id))
         may_remind = False
@@ -86,26 +102,28 @@ def observe_calls(
     chain: Chain, calls: Sequence[IssuedCall], config: RepeatGuardConfig
 ) -> tuple[Chain, Sequence[DueReminder]]:
     """Count the calls of one complete step, in the order in which the model issued them."""
-    return _count(chain, _tracked(calls, config), config)
+    counted = _count(chain, _tracked(calls, config), config)
+    return counted.chain, counted.due
 
 
 def _tracked(calls: Sequence[IssuedCall], config: RepeatGuardConfig) -> Sequence[_TrackedCall]:
     return [
-        (index, call, fingerprint(call.name, call.args))
+        (index, call, fingerprint(call.name, counted_arguments(call.name, call.args, config)))
         for index, call in enumerate(calls)
         if config.tracks(call.name)
     ]
 
 
-def _count(
-    chain: Chain, calls: Sequence[_TrackedCall], config: RepeatGuardConfig
-) -> tuple[Chain, Sequence[DueReminder]]:
+def _count(chain: Chain, calls: Sequence[_TrackedCall], config: RepeatGuardConfig) -> _Counted:
     due: list[DueReminder] = []
+    at_limit = None
     for index, call, key_and_text in calls:
         chain, reminder = count_call(chain, call.name, key_and_text, config=config)
         if reminder:
             due.append(DueReminder(reminder, call.id, index))
-    return chain, due
+        if config.limit is not None and chain.count >= config.limit:
+            at_limit = (call.name, chain.count)
+    return _Counted(chain, due, at_limit)
 
 
 def _advance(carried: Carried, step: Step, chain: Chain) -> Carried:
@@ -122,6 +140,8 @@ def _before(
 ) -> Carried:
     """Return what is carried into `step`, whose tracked calls are `calls`."""
     if not memory.counted:
+        if config.counting == "since_new_call":
+            return _read_all(step, past, memory, config)
         return _read_chain(step, calls, past, memory, config)
     base = memory
     unseen: list[Step] = []
@@ -158,6 +178,32 @@ def _as_counted(step: Step, memory: Carried, config: RepeatGuardConfig) -> Carri
     return None
 
 
+def _was_rewound(past: Past, memory: Carried) -> bool:
+    """Tell whether the newest counted steps were taken out of the history, but not all of them."""
+    tokens = [token for token, _ in memory.counted]
+    for item in past:
+        if type(item) is Prompt:
+            return False
+        if type(item) is Step and item.token in tokens:
+            return item.token != tokens[-1]
+    return False
+
+
+def _read_all(step: Step, past: Past, memory: Carried, config: RepeatGuardConfig) -> Carried:
+    """Return what `step` finds, read from all messages since the user's prompt."""
+    steps = {step.token: step}
+    for item in past:
+        if type(item) is Prompt:
+            memory = memory.after_prompt(item.message_id)
+            break
+        if type(item) is Step and item.is_complete:
+            steps.setdefault(item.token, item)
+    for earlier in list(steps.values())[:0:-1]:
+        chain, _ = observe_calls(memory.chain, earlier.calls, config)
+        memory = _advance(memory, earlier, chain)
+    return memory
+
+
 def _read_chain(
     step: Step,
     calls: Sequence[_TrackedCall],
@@ -173,8 +219,8 @@ def _read_chain(
     if not calls:
         return memory
     _, first, (key, _) = calls[0]
-    same = SameArguments(first.name, first.args, key)
-    enough = config.last_threshold
+    same = SameArguments(first.name, counted_arguments(first.name, first.args, config), key)
+    enough = config.settles_at(first.name)
     count = 0
     seen = {step.token}
     for item in past:
@@ -186,7 +232,7 @@ def _read_chain(
         seen |= {item.token}
         only = item.only_call
         if only is not None and only["name"] == first.name:
-            is_broken = only["args"] not in same
+            is_broken = counted_arguments(first.name, only["args"], config) not in same
             repeats = 0 if is_broken else 1
         else:
             repeats, is_broken = _repeats(first.name, same, item, config)
@@ -205,7 +251,7 @@ def _repeats(
     count = 0
     for call in reversed(step.calls if step.is_complete else ()):
         if config.tracks(call.name):
-            if call.name != name or call.args not in same:
+            if call.name != name or counted_arguments(name, call.args, config) not in same:
                 return count, True
             count += 1
     return count, False

@@ -1,12 +1,22 @@
 """Reminders that stand in no message: where they are due, and how they are made anew."""
 
+import contextlib
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from langchain_core.messages import AIMessage
 
 from langchain_repeat_guard.core.arguments import fingerprint
-from langchain_repeat_guard.core.reminder import FIRST_TEXT, make_reminder
+from langchain_repeat_guard.core.config import RepeatGuardConfig
+from langchain_repeat_guard.core.paths import counted_arguments
+from langchain_repeat_guard.core.reminder import make_reminder
+from langchain_repeat_guard.core.texts import (
+    FIRST_TEXT,
+    LATER_TEXT,
+    REDIRECT_TEXT,
+    check_text,
+    quotes,
+)
 from langchain_repeat_guard.errors import RepeatGuardStateError
 from langchain_repeat_guard.history.calls import calls_of
 from langchain_repeat_guard.history.delivery import DueReminder
@@ -14,14 +24,16 @@ from langchain_repeat_guard.history.delivery import DueReminder
 MARKS = "reminded"
 """Key of the marks in the state channel. Absent while no reminder has fired."""
 
-_FORMS = ("short", "detailed")
+# Texts of our own are stored by name, a user's own text as it is.
+_NAMES = {"short": FIRST_TEXT, "detailed": LATER_TEXT, "redirect": REDIRECT_TEXT}
+_NAME_OF = {text: name for name, text in _NAMES.items()}
 
 
 class Mark(NamedTuple):
     """What one call of a step has earned. Kept as it was, so that other settings change no text."""
 
     call_index: int
-    is_detailed: bool
+    template: str
     reached: int
     preview_chars: int
 
@@ -41,27 +53,31 @@ def mark_step(token: str, due: Iterable[DueReminder], preview_chars: int) -> Mar
 
 
 def due_again(
-    message: AIMessage, marks: Iterable[Mark], redact_keys: Sequence[str]
+    message: AIMessage, marks: Iterable[Mark], config: RepeatGuardConfig
 ) -> list[DueReminder]:
     """Return the reminders of a marked step, made anew from its AIMessage.
 
     Args:
         message: As the model wrote it.
         marks: Those whose call is gone, since somebody has edited the message, are left out.
-        redact_keys: Whose values are not quoted now, whatever was quoted before.
+        config: Says which arguments are not quoted now, whatever was quoted before.
     """
     calls = calls_of(message)
     due = []
     for mark in marks:
         if mark.call_index < len(calls):
             call = calls[mark.call_index]
+            arguments = ""
+            if quotes(mark.template):
+                counted = counted_arguments(call.name, call.args, config)
+                arguments = fingerprint(call.name, counted)[1]
             reminder = make_reminder(
                 call.name,
                 mark.reached,
-                fingerprint(call.name, call.args)[1] if mark.is_detailed else "",
-                is_first=not mark.is_detailed,
+                arguments,
+                template=mark.template,
                 preview_chars=mark.preview_chars,
-                redact_keys=redact_keys,
+                redact_keys=config.redact_arguments,
             )
             due.append(DueReminder(reminder, call.id, mark.call_index))
     return due
@@ -85,11 +101,12 @@ def from_json(value: object) -> Sequence[MarkedStep]:
 
 def _mark(due: DueReminder, preview_chars: int) -> Mark:
     reminder = due.reminder
-    return Mark(due.call_index, reminder.text != FIRST_TEXT, reminder.count, preview_chars)
+    return Mark(due.call_index, reminder.template, reminder.count, preview_chars)
 
 
 def _mark_to_json(mark: Mark) -> list[Any]:
-    return [mark.call_index, _FORMS[mark.is_detailed], mark.reached, mark.preview_chars]
+    text = _NAME_OF.get(mark.template) or {"text": mark.template}
+    return [mark.call_index, text, mark.reached, mark.preview_chars]
 
 
 def _step_from_json(value: object) -> MarkedStep:
@@ -101,8 +118,16 @@ def _step_from_json(value: object) -> MarkedStep:
 
 def _mark_from_json(value: object) -> Mark:
     match value:
-        case [int(index), str(form), int(count), int(preview)] if (
-            form in _FORMS and index >= 0 and preview >= 1
-        ):
-            return Mark(index, form == "detailed", count, preview)
+        case [int(index), text, int(count), int(preview)] if index >= 0 and preview >= 1:
+            return Mark(index, _text_from_json(text), count, preview)
     raise RepeatGuardStateError(value, "a list of index, form, count and preview length")
+
+
+def _text_from_json(value: object) -> str:
+    match value:
+        case str(name) if name in _NAMES:
+            return _NAMES[name]
+        case {"text": str(text)}:
+            with contextlib.suppress(ValueError):
+                return check_text(text)
+    raise RepeatGuardStateError(value, "the name of a text, or a dict with a 'text'")

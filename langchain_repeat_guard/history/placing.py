@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from langchain_core.messages import AIMessage, ToolMessage, convert_to_messages
 
+from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.history.delivery import (
     Delivery,
     DueReminder,
@@ -24,21 +25,21 @@ class Addressed(NamedTuple):
 
 
 def address(
-    steps: Iterable[MarkedStep], messages: Sequence[Any], redact_keys: Sequence[str]
+    steps: Iterable[MarkedStep], messages: Sequence[Any], config: RepeatGuardConfig
 ) -> dict[str, Addressed]:
     """Return the reminders of the marked steps that `messages` still hold, by the steps' tokens.
 
     Args:
         steps: The marked steps.
         messages: The state's messages: what is quoted comes from them.
-        redact_keys: Keys of arguments whose values are not quoted.
+        config: Says which arguments are not quoted.
     """
     places = _places_by_id(messages)
     found = {}
     for step in steps:
         source = _source(step.token, messages, places)
         message = None if source is None else convert_to_messages([source])[0]
-        if isinstance(message, AIMessage) and (due := due_again(message, step.marks, redact_keys)):
+        if isinstance(message, AIMessage) and (due := due_again(message, step.marks, config)):
             found[step.token] = Addressed(source, due)
     return found
 

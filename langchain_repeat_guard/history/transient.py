@@ -46,7 +46,7 @@ def prepare(
     has_changed = verdict.carried != carried or len(marked) != len(known)
     if not marked:
         return Prepared(None, verdict.carried.to_dict() if has_changed else None)
-    addressed = address(marked, messages, guard.config.redact_arguments)
+    addressed = address(marked, messages, guard.config)
     channel = None
     if has_changed:
         kept = [step for step in marked if step.token in addressed]

@@ -20,7 +20,7 @@ from langchain_repeat_guard import (
     ReminderRecord,
     RepeatGuardCallbackHandler,
 )
-from langchain_repeat_guard.core.reminder import FIRST_TEXT
+from langchain_repeat_guard.core.texts import FIRST_TEXT
 
 GREP = {"pattern": "s3cret"}
 PROMPT = {"messages": [("user", "hi")]}

@@ -17,7 +17,7 @@ from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.types import RetryPolicy
 
 from langchain_repeat_guard import RepeatGuardCallbackHandler, is_reminder
-from langchain_repeat_guard.core.reminder import FIRST_TEXT
+from langchain_repeat_guard.core.texts import FIRST_TEXT
 from langchain_repeat_guard.history.delivery import reminder_message
 from langchain_repeat_guard.history.events import reminder_event, send_event
 

@@ -11,7 +11,7 @@ from helpers.command import repeat_guard
 from helpers.openai_server import ChatServer, Message, calls, chat_server, says
 
 from langchain_repeat_guard.cli.live import TASK, UNHELPFUL_RESULT
-from langchain_repeat_guard.core.reminder import FIRST_TEXT
+from langchain_repeat_guard.core.texts import FIRST_TEXT
 
 MODEL = ["demo", "--model", "openai:test-model"]
 

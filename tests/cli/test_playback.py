@@ -24,7 +24,7 @@ from langchain_repeat_guard.cli.playback import (
 )
 from langchain_repeat_guard.cli.transcript import CallRecord, StepRecord, steps_of
 from langchain_repeat_guard.core.config import RepeatGuardConfig
-from langchain_repeat_guard.core.reminder import FIRST_TEXT, LATER_HEAD
+from langchain_repeat_guard.core.texts import FIRST_TEXT, LATER_TEXT
 
 GOLDEN = Path(__file__).parent / "data" / "demo_100_columns.txt"
 
@@ -90,7 +90,7 @@ def test_document_lists_reminders_and_the_calls_after_the_first() -> None:
     """The reminders stand together too, and what came after the first one is counted."""
     found = document()
     assert [one["after_step"] for one in found["reminders"]] == [4, 6, 9]
-    assert found["reminders"][1]["text"].startswith(LATER_HEAD)
+    assert found["reminders"][1]["text"].startswith(LATER_TEXT.partition("\n")[0])
     assert found["calls_after_first_reminder"] == 6
 
 

@@ -1,5 +1,6 @@
 """The settings, and how wrong ones are refused."""
 
+import math
 import pickle
 from collections.abc import Callable
 from enum import Enum, IntEnum
@@ -32,13 +33,22 @@ class Times(IntEnum):
 
 
 def test_defaults() -> None:
-    """Without options: 3, 5 and 8, every tool, 500 characters."""
+    """Without options: 3, 5 and 8, every tool, 500 characters, and nothing beyond the original."""
     assert RepeatGuardConfig().model_dump() == {
         "thresholds": (3, 5, 8),
         "include": (),
         "exclude": (),
         "arguments_preview_chars": 500,
         "redact_arguments": (),
+        "counting": "consecutive",
+        "ignore_arguments": {},
+        "overrides": {},
+        "remind_every": None,
+        "limit": None,
+        "exit_behavior": "end",
+        "style": "default",
+        "first_reminder": None,
+        "later_reminder": None,
     }
 
 
@@ -160,9 +170,19 @@ def test_tracked_tools(include: list[str], exclude: list[str], tracked: list[str
     assert [name for name in ("grep", "web_get", "todo") if config.tracks(name)] == tracked
 
 
-def test_last_threshold() -> None:
-    """The largest threshold, wherever it was given."""
-    assert RepeatGuardConfig(thresholds=(4, 9, 2)).last_threshold == 9
+@pytest.mark.parametrize(
+    ("options", "length"),
+    [
+        pytest.param({"thresholds": (4, 9, 2)}, 9, id="last-threshold"),
+        pytest.param({"limit": 20}, 20, id="limit"),
+        pytest.param({"limit": 4}, 8, id="limit-below-the-last-threshold"),
+        pytest.param({"overrides": {"gr*": {"thresholds": (12,)}}}, 12, id="override"),
+        pytest.param({"remind_every": 3}, math.inf, id="never-silent"),
+    ],
+)
+def test_length_from_which_chains_are_alike(options: dict[str, Any], length: float) -> None:
+    """Past the last threshold and the limit nothing changes, unless reminders go on."""
+    assert RepeatGuardConfig(**options).settles_at("grep") == length
 
 
 def test_never_changed() -> None:

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from langchain_repeat_guard import Chain, Reminder, RepeatGuardConfig, observe
-from langchain_repeat_guard.core.reminder import (
+from langchain_repeat_guard.core.reminder import make_reminder, printable
+from langchain_repeat_guard.core.texts import (
     BETWEEN_REMINDERS,
     FIRST_TEXT,
+    LATER_TEXT,
     is_reminder_text,
-    make_reminder,
-    printable,
 )
 
 SHORT = (
@@ -37,7 +37,7 @@ BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 def detailed(tool: str, arguments: str, preview_chars: int = 500) -> Reminder:
     """Return the detailed reminder about a third call."""
     return make_reminder(
-        tool, 3, arguments, is_first=False, preview_chars=preview_chars, redact_keys=()
+        tool, 3, arguments, template=LATER_TEXT, preview_chars=preview_chars, redact_keys=()
     )
 
 
@@ -61,6 +61,7 @@ def test_the_first_threshold_gives_the_short_text_the_next_the_detailed_one() ->
             tool="grep",
             count=2,
             threshold=2,
+            template=FIRST_TEXT,
             text=SHORT,
             message_text=SHORT,
             summary=f"grep {TIMES} 2",
@@ -69,6 +70,7 @@ def test_the_first_threshold_gives_the_short_text_the_next_the_detailed_one() ->
             tool="grep",
             count=3,
             threshold=3,
+            template=LATER_TEXT,
             text=DETAILED,
             message_text=DETAILED,
             summary=f"grep {TIMES} 3",

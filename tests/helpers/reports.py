@@ -11,7 +11,6 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMes
 from langchain_repeat_guard import is_reminder
 
 _FILE = Path(__file__).parent.parent / "data" / "reports.jsonl"
-_NAMES = {"ignore_args": "ignore_arguments"}
 
 
 @dataclass(frozen=True)
@@ -47,12 +46,17 @@ def reports() -> Iterator[Report]:
             yield Report(
                 id=record["id"],
                 messages=[_message(index, one) for index, one in enumerate(record["input"])],
-                options={_NAMES.get(k, k): v for k, v in record.get("options", {}).items()},
+                options=_options(**record.get("options", {})),
                 reminders=[
                     (one["after_index"], one["run_length"], one["tool"])
                     for one in record["reminders"]
                 ],
             )
+
+
+def _options(*, ignore_args: Sequence[str] = (), **same: Any) -> dict[str, Any]:
+    """Return the guard's settings; the file gives some by descriptive names."""
+    return {**same, "ignore_arguments": {"*": ignore_args}} if ignore_args else same
 
 
 def found(messages: Sequence[AnyMessage]) -> list[tuple[int, int, str]]:

@@ -6,7 +6,8 @@ from itertools import groupby
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
 from helpers.conformance import Event, Expected, Outcome, Scenario, scenarios
-from langchain_repeat_guard.core.reminder import FIRST_TEXT, one_line
+from langchain_repeat_guard.core.reminder import one_line
+from langchain_repeat_guard.core.texts import FIRST_TEXT
 
 SCENARIOS = [
     one

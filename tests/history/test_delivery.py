@@ -14,7 +14,8 @@ from langchain_core.messages import (
 from langgraph.graph.message import add_messages
 
 from langchain_repeat_guard import Chain, RepeatGuardConfig, is_reminder, observe
-from langchain_repeat_guard.core.reminder import FIRST_TEXT, Reminder
+from langchain_repeat_guard.core.reminder import Reminder
+from langchain_repeat_guard.core.texts import FIRST_TEXT
 from langchain_repeat_guard.history.delivery import (
     DueReminder,
     carries_reminder,

@@ -17,7 +17,7 @@ from langchain_core.messages import (
 from langgraph.graph.message import add_messages
 
 from langchain_repeat_guard import Chain, RepeatGuardConfig
-from langchain_repeat_guard.core.reminder import FIRST_TEXT
+from langchain_repeat_guard.core.texts import FIRST_TEXT
 from langchain_repeat_guard.history.carried import Carried
 from langchain_repeat_guard.history.delivery import remind_in_tool_message, reminder_message
 from langchain_repeat_guard.history.judge import Verdict, judge, observe_calls

@@ -13,7 +13,7 @@ from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_repeat_guard import RepeatGuardConfig, is_reminder
 from langchain_repeat_guard.core.arguments import fingerprint
 from langchain_repeat_guard.core.redaction import redact
-from langchain_repeat_guard.core.reminder import FIRST_TEXT
+from langchain_repeat_guard.core.texts import FIRST_TEXT
 
 BYTES = 20_000_000
 MOST_COPIES = 3

@@ -13,7 +13,7 @@ from helpers.tools import grep, read
 from langchain_core.messages import AIMessage, ToolMessage
 
 from langchain_repeat_guard import Chain, RepeatGuardConfig, observe
-from langchain_repeat_guard.core.reminder import FIRST_TEXT
+from langchain_repeat_guard.core.texts import FIRST_TEXT
 
 NINE = "hatatatR3atatR5atatatR8at"
 

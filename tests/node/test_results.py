@@ -25,7 +25,7 @@ from langgraph.types import Command, Overwrite
 from pydantic import BaseModel
 
 from langchain_repeat_guard import RepeatGuardNode
-from langchain_repeat_guard.core.reminder import FIRST_TEXT
+from langchain_repeat_guard.core.texts import FIRST_TEXT
 
 
 @dataclass

@@ -16,7 +16,7 @@ from helpers.templates import (
 from helpers.tools import grep
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
-from langchain_repeat_guard.core.reminder import FIRST_TEXT
+from langchain_repeat_guard.core.texts import FIRST_TEXT
 
 
 def thinking(number: int) -> AIMessage:

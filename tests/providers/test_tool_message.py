@@ -21,7 +21,7 @@ from langgraph.types import Command, interrupt
 from typing_extensions import TypedDict
 
 from langchain_repeat_guard import RepeatReminderNode, is_reminder
-from langchain_repeat_guard.core.reminder import FIRST_TEXT, LATER_HEAD
+from langchain_repeat_guard.core.texts import FIRST_TEXT, LATER_HEAD
 from langchain_repeat_guard.history.delivery import carries_reminder
 
 STORED = [name for name in ATTACHMENTS if name != "transient-middleware"]

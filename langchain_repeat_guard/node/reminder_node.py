@@ -52,9 +52,9 @@ class RepeatReminderNode(Runnable[Any, Any]):
         delivery: `"human_message"` adds a message of its own behind the tool messages.
             `"tool_message"` appends to the last of them, for models that refuse the former; the
             graph's messages need the reducer `add_messages` for it.
-        handler: A `RepeatGuardCallbackHandler` that watches the run. The node then delivers what the
-            handler finds, under the handler's settings, and keeps no chain of its own: for agents
-            whose tools are called without messages.
+        handler: A `RepeatGuardCallbackHandler` that watches the run. The node then delivers what
+            the handler finds, under the handler's settings, and keeps no chain of its own: for
+            agents whose tools are called without messages.
         hook: Another `pre_model_hook`, which then runs in this node, behind the guard. It reads the
             state with the reminder already in it, and what it returns is joined to the guard's
             update, `llm_input_messages` included.

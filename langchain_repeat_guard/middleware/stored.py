@@ -3,14 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
-from langchain.agents.middleware import AgentMiddleware
+from langchain.agents.middleware import AgentMiddleware, hook_config
 from langchain_core.messages import HumanMessage
 from langgraph.runtime import Runtime
 
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.history.carried import CHANNEL
 from langchain_repeat_guard.history.delivery import Delivery
-from langchain_repeat_guard.history.guard import HistoryGuard
+from langchain_repeat_guard.history.guard import HistoryGuard, StateUpdate
 from langchain_repeat_guard.middleware.state import NAME, GuardedAgentState
 
 
@@ -63,6 +63,7 @@ class RepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any]):
             is_user_prompt=is_user_prompt,
             delivery=delivery,
             repairs_malformed=True,
+            can_end_run=True,
         )
 
     @property
@@ -75,17 +76,38 @@ class RepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any]):
         """The settings in force."""
         return self._guard.config
 
+    @hook_config(can_jump_to=["end"])
     def before_model(
         self,
         state: GuardedAgentState,
         runtime: Runtime[Any],  # noqa: ARG002  part of the hook's signature
     ) -> dict[str, Any] | None:
         """Return the state update: the reminder that is due, and the chain; None if neither."""
-        guard = self._guard
-        return guard.failsafe.run(guard.update, state["messages"], state.get(CHANNEL)) or None
+        update = self._update(state)
+        if update is None:
+            return None
+        self._guard.announce(update.event)
+        return _as_hook_result(update)
 
+    @hook_config(can_jump_to=["end"])
     async def abefore_model(
-        self, state: GuardedAgentState, runtime: Runtime[Any]
+        self,
+        state: GuardedAgentState,
+        runtime: Runtime[Any],  # noqa: ARG002  part of the hook's signature
     ) -> dict[str, Any] | None:
-        """Do as `before_model` does, on the event loop: it never waits."""
-        return self.before_model(state, runtime)
+        """Do as `before_model` does, on the event loop."""
+        update = self._update(state)
+        if update is None:
+            return None
+        await self._guard.aannounce(update.event)
+        return _as_hook_result(update)
+
+    def _update(self, state: GuardedAgentState) -> StateUpdate | None:
+        guard = self._guard
+        return guard.failsafe.run(guard.update, state["messages"], state.get(CHANNEL))
+
+
+def _as_hook_result(update: StateUpdate) -> dict[str, Any] | None:
+    if update.is_at_limit:
+        return {**update.values, "jump_to": "end"}
+    return update.values or None

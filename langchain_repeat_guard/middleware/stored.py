@@ -1,7 +1,7 @@
 """The middleware that stores its reminders among the messages."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self, cast
 
 from langchain.agents.middleware import AgentMiddleware, hook_config
 from langchain_core.messages import HumanMessage
@@ -45,6 +45,13 @@ class RepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any]):
 
     state_schema = GuardedAgentState
 
+    def __new__(cls, *, config: object = None, **options: Any) -> Self:
+        """Choose the class that can end a run, which costs every step, only where it is asked."""
+        settings = options if config is None else {"limit": getattr(config, "limit", None)}
+        if cls is RepeatGuardMiddleware and settings.get("limit") is not None:
+            cls = cast("type[Self]", _EndingRepeatGuardMiddleware)  # noqa: PLW0642
+        return super().__new__(cls)
+
     def __init__(
         self,
         *,
@@ -76,7 +83,6 @@ class RepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any]):
         """The settings in force."""
         return self._guard.config
 
-    @hook_config(can_jump_to=["end"])
     def before_model(
         self,
         state: GuardedAgentState,
@@ -89,7 +95,6 @@ class RepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any]):
         self._guard.announce(update.event)
         return _as_hook_result(update)
 
-    @hook_config(can_jump_to=["end"])
     async def abefore_model(
         self,
         state: GuardedAgentState,
@@ -105,6 +110,24 @@ class RepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any]):
     def _update(self, state: GuardedAgentState) -> StateUpdate | None:
         guard = self._guard
         return guard.failsafe.run(guard.update, state["messages"], state.get(CHANNEL))
+
+
+class _EndingRepeatGuardMiddleware(RepeatGuardMiddleware):
+    """Declares its jump: `create_agent` reads that off the class."""
+
+    @hook_config(can_jump_to=["end"])
+    def before_model(
+        self, state: GuardedAgentState, runtime: Runtime[Any]
+    ) -> dict[str, Any] | None:
+        """Do as the middleware does; at the limit, end the run."""
+        return super().before_model(state, runtime)
+
+    @hook_config(can_jump_to=["end"])
+    async def abefore_model(
+        self, state: GuardedAgentState, runtime: Runtime[Any]
+    ) -> dict[str, Any] | None:
+        """Do as `before_model` does, on the event loop."""
+        return await super().abefore_model(state, runtime)
 
 
 def _as_hook_result(update: StateUpdate) -> dict[str, Any] | None:

@@ -101,7 +101,8 @@ class TransientRepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any
             return handler(request)
         if prepared.last_message is not None:
             return _remember(prepared, ModelResponse(result=[prepared.last_message]))
-        self._guard.announce(prepared.event)
+        if prepared.event is not None:
+            self._guard.announce(prepared.event)
         if prepared.messages is None:
             response = handler(request)
         else:
@@ -123,7 +124,8 @@ class TransientRepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any
             return await handler(request)
         if prepared.last_message is not None:
             return _remember(prepared, ModelResponse(result=[prepared.last_message]))
-        await self._guard.aannounce(prepared.event)
+        if prepared.event is not None:
+            await self._guard.aannounce(prepared.event)
         if prepared.messages is None:
             response = await handler(request)
         else:

@@ -7,12 +7,16 @@ from helpers.models import asks, call, malformed
 from helpers.pictures import picture
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
+from langchain_repeat_guard import RepeatGuardConfig
+from langchain_repeat_guard.core.texts import FIRST_TEXT, LATER_TEXT
 from langchain_repeat_guard.errors import RepeatGuardStateError
 from langchain_repeat_guard.history.marks import Mark, MarkedStep, due_again, from_json, to_json
 from langchain_repeat_guard.history.placing import address, place
 
-SHORT = Mark(0, is_detailed=False, reached=3, preview_chars=500)
-DETAILED = Mark(1, is_detailed=True, reached=5, preview_chars=4)
+CONFIG = RepeatGuardConfig()
+SHORT = Mark(0, FIRST_TEXT, reached=3, preview_chars=500)
+DETAILED = Mark(1, LATER_TEXT, reached=5, preview_chars=4)
+CUSTOM = Mark(0, "Stop calling {tool}.", reached=3, preview_chars=500)
 
 
 def step(message_id: str | None, *ids: str) -> list[AnyMessage]:
@@ -23,7 +27,7 @@ def step(message_id: str | None, *ids: str) -> list[AnyMessage]:
 
 def placed(token: str, state: list[Any], requested: list[Any]) -> str:
     """Return the picture of a request with the reminder of one marked step."""
-    addressed = address([MarkedStep(token, [SHORT])], state)
+    addressed = address([MarkedStep(token, [SHORT])], state, CONFIG)
     return picture(place(addressed, requested, "human_message"))
 
 
@@ -56,20 +60,20 @@ def test_gone_with_its_place(requested: list[Any]) -> None:
 @pytest.mark.parametrize("token", ["other", "#7", "#x", ""])
 def test_gone_with_its_message(token: str) -> None:
     """What the state does not hold any more is not addressed."""
-    assert address([MarkedStep(token, [SHORT])], step("m", "a")) == {}
+    assert address([MarkedStep(token, [SHORT])], step("m", "a"), CONFIG) == {}
 
 
 def test_dicts_are_messages_too() -> None:
     """A state without the reducer add_messages may hold messages as dicts."""
     messages = [{"role": "user", "content": "go"}, *step("m", "a")]
-    addressed = address([MarkedStep("m", [SHORT])], messages)
+    addressed = address([MarkedStep("m", [SHORT])], messages, CONFIG)
     assert picture(place(addressed, messages, "human_message")[1:]) == "atR3"
 
 
 def test_the_marked_call_is_quoted() -> None:
     """The text is about the call at the marked place, its arguments cut as they were then."""
     message = asks(call("read", {}, "a"), call("grep", {"q": 1}, "b"))
-    (due,) = due_again(message, [DETAILED])
+    (due,) = due_again(message, [DETAILED], CONFIG)
     assert due.tool_call_id == "b"
     assert due.reminder.summary.startswith("grep")
     assert '- arguments: {"q"… (+3 more chars)\n' in due.reminder.text
@@ -77,18 +81,20 @@ def test_the_marked_call_is_quoted() -> None:
 
 def test_malformed_calls_have_a_place_among_the_others() -> None:
     """A malformed call without a known place is the last one."""
-    (due,) = due_again(asks(malformed("read", "{b", "x"), call("grep", {}, "b")), [DETAILED])
+    (due,) = due_again(
+        asks(malformed("read", "{b", "x"), call("grep", {}, "b")), [DETAILED], CONFIG
+    )
     assert due.tool_call_id == "x"
 
 
 def test_marks_of_calls_that_are_gone_are_left_out() -> None:
     """An edit that took the call away takes its reminder along."""
-    assert due_again(asks(call("grep", {}, "a")), [DETAILED]) == []
+    assert due_again(asks(call("grep", {}, "a")), [DETAILED], CONFIG) == []
 
 
 def test_marks_survive_json() -> None:
     """What is stored is read back."""
-    steps = [MarkedStep("m", [SHORT, DETAILED]), MarkedStep("#3", [SHORT])]
+    steps = [MarkedStep("m", [SHORT, DETAILED, CUSTOM]), MarkedStep("#3", [SHORT])]
     assert from_json(to_json(steps)) == steps
 
 

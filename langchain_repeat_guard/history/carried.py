@@ -79,9 +79,9 @@ class Carried:
             case dict() if not value:
                 return cls()
             case {"chain": chain, "counted": list(entries), "prompts": str(digests)}:
-                counted = tuple(_entry(entry) for entry in entries[-REMEMBERED_STEPS:])
+                counted = tuple([_entry(entry) for entry in entries[-REMEMBERED_STEPS:]])
                 starts = range(0, len(digests), _DIGEST_CHARS)
-                prompts = tuple(digests[start : start + _DIGEST_CHARS] for start in starts)
+                prompts = tuple([digests[start : start + _DIGEST_CHARS] for start in starts])
                 return cls(Chain.from_dict(chain), counted, prompts[-REMEMBERED_PROMPTS:])
         raise RepeatGuardStateError(value, "a dict with 'chain', 'counted' and 'prompts'")
 

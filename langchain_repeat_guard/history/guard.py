@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from langchain_core.messages import ToolMessage
-from langchain_core.runnables import RunnableConfig
 
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.core.failsafe import FailOpen
@@ -24,9 +23,7 @@ from langchain_repeat_guard.history.delivery import (
 )
 from langchain_repeat_guard.history.events import (
     ReminderEvent,
-    asend_event,
     reminder_event,
-    send_event,
 )
 from langchain_repeat_guard.history.handover import TakenReminders
 from langchain_repeat_guard.history.judge import Verdict, judge
@@ -146,18 +143,6 @@ class HistoryGuard:
         event = reminder_event(taken.due, taken.message_id) if delivered else None
         values = {self.messages_key: delivered} if delivered else {}
         return StateUpdate(values, event, is_at_limit=False)
-
-    def announce(self, event: ReminderEvent | None, config: RunnableConfig | None = None) -> None:
-        """Tell the run's listeners, if there is anything to tell."""
-        if event is not None:
-            self.failsafe.run(send_event, event, config)
-
-    async def aannounce(
-        self, event: ReminderEvent | None, config: RunnableConfig | None = None
-    ) -> None:
-        """Do as `announce` does, from a coroutine."""
-        if event is not None:
-            await self.failsafe.arun(asend_event, event, config)
 
     def _delivered(
         self, due: Sequence[DueReminder], message_id: str | None, answer: ToolMessage | None

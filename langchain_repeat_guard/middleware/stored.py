@@ -10,6 +10,7 @@ from langgraph.runtime import Runtime
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.history.carried import CHANNEL
 from langchain_repeat_guard.history.delivery import Delivery
+from langchain_repeat_guard.history.events import asend_event, send_event
 from langchain_repeat_guard.history.guard import HistoryGuard, StateUpdate
 from langchain_repeat_guard.middleware.state import NAME, GuardedAgentState
 
@@ -89,11 +90,14 @@ class RepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any]):
         runtime: Runtime[Any],  # noqa: ARG002  part of the hook's signature
     ) -> dict[str, Any] | None:
         """Return the state update: the reminder that is due, and the chain; None if neither."""
-        update = self._update(state)
+        guard = self._guard
+        run = guard.failsafe.run
+        update = run(guard.update, state["messages"], state.get(CHANNEL))
         if update is None:
             return None
-        self._guard.announce(update.event)
-        return _as_hook_result(update)
+        if update.event is not None:
+            run(send_event, update.event)
+        return run(_as_hook_result, update)
 
     async def abefore_model(
         self,
@@ -101,15 +105,14 @@ class RepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any]):
         runtime: Runtime[Any],  # noqa: ARG002  part of the hook's signature
     ) -> dict[str, Any] | None:
         """Do as `before_model` does, on the event loop."""
-        update = self._update(state)
+        guard = self._guard
+        run = guard.failsafe.run
+        update = run(guard.update, state["messages"], state.get(CHANNEL))
         if update is None:
             return None
-        await self._guard.aannounce(update.event)
-        return _as_hook_result(update)
-
-    def _update(self, state: GuardedAgentState) -> StateUpdate | None:
-        guard = self._guard
-        return guard.failsafe.run(guard.update, state["messages"], state.get(CHANNEL))
+        if update.event is not None:
+            await guard.failsafe.arun(asend_event, update.event)
+        return run(_as_hook_result, update)
 
 
 class _EndingRepeatGuardMiddleware(RepeatGuardMiddleware):

@@ -15,6 +15,7 @@ from langgraph.types import Command
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.history.carried import CHANNEL
 from langchain_repeat_guard.history.delivery import Delivery
+from langchain_repeat_guard.history.events import asend_event, send_event
 from langchain_repeat_guard.history.guard import HistoryGuard
 from langchain_repeat_guard.history.transient import Prepared, prepare
 from langchain_repeat_guard.middleware.listening import ModelInputs
@@ -102,7 +103,7 @@ class TransientRepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any
         if prepared.last_message is not None:
             return _remember(prepared, ModelResponse(result=[prepared.last_message]))
         if prepared.event is not None:
-            self._guard.announce(prepared.event)
+            run(send_event, prepared.event)
         if prepared.messages is None:
             response = handler(request)
         else:
@@ -125,7 +126,7 @@ class TransientRepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any
         if prepared.last_message is not None:
             return _remember(prepared, ModelResponse(result=[prepared.last_message]))
         if prepared.event is not None:
-            await self._guard.aannounce(prepared.event)
+            await self._guard.failsafe.arun(asend_event, prepared.event)
         if prepared.messages is None:
             response = await handler(request)
         else:

@@ -14,7 +14,12 @@ from langchain_repeat_guard.history.delivery import (
     remind_in_tool_message,
     reminder_message,
 )
-from langchain_repeat_guard.history.events import ReminderEvent, reminder_event
+from langchain_repeat_guard.history.events import (
+    ReminderEvent,
+    asend_event,
+    reminder_event,
+    send_event,
+)
 from langchain_repeat_guard.history.guard import HistoryGuard
 from langchain_repeat_guard.history.steps import Step
 from langchain_repeat_guard.node.inner import as_tools_node, return_direct_tools
@@ -108,7 +113,8 @@ class RepeatGuardNode(Runnable[Any, Any]):
         reminded = self._guard.failsafe.run(self._reminded, input, output)
         if reminded is None:
             return output
-        self._guard.announce(reminded.event, config)
+        if reminded.event is not None:
+            self._guard.failsafe.run(send_event, reminded.event, config)
         return reminded.output
 
     async def ainvoke(
@@ -122,7 +128,8 @@ class RepeatGuardNode(Runnable[Any, Any]):
         reminded = self._guard.failsafe.run(self._reminded, input, output)
         if reminded is None:
             return output
-        await self._guard.aannounce(reminded.event, config)
+        if reminded.event is not None:
+            await self._guard.failsafe.arun(asend_event, reminded.event, config)
         return reminded.output
 
     def __iter__(self) -> NoReturn:

@@ -1,4 +1,4 @@
-"""A PostgreSQL server for all tests here."""
+"""What tests of several folders share."""
 
 from collections.abc import Iterator
 
@@ -8,6 +8,6 @@ from helpers.postgres import running_postgres
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
-    """Start a PostgreSQL server, and stop it behind the last test. Yields its URI."""
+    """Start a PostgreSQL server for whoever needs one, and stop it at the end. Gives its URI."""
     with running_postgres() as uri:
         yield uri

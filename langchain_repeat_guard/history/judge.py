@@ -224,7 +224,7 @@ def _read_chain(
     if not calls:
         return memory
     _, first, (key, _) = calls[0]
-    same = SameArguments(first.name, counted_arguments(first.name, first.args, config), key)
+    same = SameArguments(first.name, first.args, key, config.ignored_paths(first.name))
     enough = config.settles_at(first.name)
     count = 0
     seen = {step.token}
@@ -237,7 +237,7 @@ def _read_chain(
         seen |= {item.token}
         only = item.only_call
         if only is not None and only["name"] == first.name:
-            is_broken = counted_arguments(first.name, only["args"], config) not in same
+            is_broken = only["args"] not in same
             repeats = 0 if is_broken else 1
         else:
             repeats, is_broken = _repeats(first.name, same, item, config)
@@ -256,7 +256,7 @@ def _repeats(
     count = 0
     for call in reversed(step.calls if step.is_complete else ()):
         if config.tracks(call.name):
-            if call.name != name or counted_arguments(name, call.args, config) not in same:
+            if call.name != name or call.args not in same:
                 return count, True
             count += 1
     return count, False

@@ -106,8 +106,8 @@ class RepeatGuardConfig(BaseModel, frozen=True, extra="forbid"):
     """The same for each later reminder."""
 
     def __hash__(self) -> int:
-        """Agree with equality, although some fields are dicts."""
-        return hash(self.model_dump_json())
+        """Agree with equality, for which the order of the dicts does not count."""
+        return hash((self.thresholds, self.include, self.exclude, self.counting, self.limit))
 
     @classmethod
     def resolve(cls, config: Self | None, options: dict[str, Any]) -> Self:

@@ -177,6 +177,7 @@ class CallCounts:
 
 def _advance(chain: Chain, key: str, config: RepeatGuardConfig) -> Chain:
     if config.counting == "since_new_call":
-        counts = CallCounts(chain.seen)
+        # A chain that was counted in a row, before the setting was changed, goes on.
+        counts = CallCounts(chain.seen or [(chain.key, chain.count)] * bool(chain.key))
         return Chain(key, counts.add(key), counts.seen)
     return Chain(key, chain.count + 1 if key and key == chain.key else 1)

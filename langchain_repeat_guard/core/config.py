@@ -100,7 +100,11 @@ class RepeatGuardConfig(BaseModel, frozen=True, extra="forbid"):
     and asks the model what new information its next step will bring."""
 
     first_reminder: str | None = None
-    """A text of your own for the first threshold. Fields: {tool} {count} {threshold} {arguments}"""
+    """A text of your own for the first threshold. Fields: {tool} {count} {threshold} {arguments}
+
+    Where a graph strips the metadata of messages, a text with 20 letters or more besides its fields
+    is still known as a reminder; a shorter one is taken for the user's.
+    """
 
     later_reminder: str | None = None
     """The same for each later reminder."""

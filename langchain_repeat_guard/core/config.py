@@ -100,14 +100,18 @@ class RepeatGuardConfig(BaseModel, frozen=True, extra="forbid"):
     and asks the model what new information its next step will bring."""
 
     first_reminder: str | None = None
-    """A text of your own for the first threshold. Fields: {tool} {count} {threshold} {arguments}"""
+    """A text of your own for the first threshold. Fields: {tool} {count} {threshold} {arguments}
+
+    Where a graph strips the metadata of messages, a text with 20 letters or more besides its fields
+    is still known as a reminder; a shorter one is taken for the user's.
+    """
 
     later_reminder: str | None = None
     """The same for each later reminder."""
 
     def __hash__(self) -> int:
-        """Agree with equality, although some fields are dicts."""
-        return hash(self.model_dump_json())
+        """Agree with equality, for which the order of the dicts does not count."""
+        return hash((self.thresholds, self.include, self.exclude, self.counting, self.limit))
 
     @classmethod
     def resolve(cls, config: Self | None, options: dict[str, Any]) -> Self:

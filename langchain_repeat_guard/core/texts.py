@@ -36,6 +36,8 @@ LIMIT_TEXT = (
 
 BETWEEN_REMINDERS = "\n\n"
 
+_FEWEST_LETTERS = 20
+
 FIELDS = ("tool", "count", "threshold", "arguments")
 """What a text may name, each in braces."""
 
@@ -73,15 +75,24 @@ def fill(text: str, *, tool: str, count: int, arguments: str) -> str:
 
 
 def is_reminder_text(text: str, own_texts: tuple[str, ...] = ()) -> bool:
-    """Tell whether `text` is one or more reminders, and nothing else, as a message carries them."""
+    """Tell whether `text` is one or more reminders, and nothing else, as a message carries them.
+
+    Own texts with few words of their own are passed over: a user might write the same.
+    """
     return _pattern(own_texts).fullmatch(text) is not None
 
 
 @cache
 def _pattern(own_texts: tuple[str, ...]) -> re.Pattern[str]:
-    texts = dict.fromkeys((FIRST_TEXT, LATER_TEXT, REDIRECT_TEXT, *own_texts))
+    own = filter(_is_distinctive, own_texts)
+    texts = dict.fromkeys((FIRST_TEXT, LATER_TEXT, REDIRECT_TEXT, *own))
     one = f"(?:{'|'.join(map(_regex, texts))})"
     return re.compile(f"{one}(?:{BETWEEN_REMINDERS}{one})*")
+
+
+def _is_distinctive(text: str) -> bool:
+    literals = [literal for literal, _, _, _ in string.Formatter().parse(text)]
+    return sum(map(str.isalnum, "".join(literals))) >= _FEWEST_LETTERS
 
 
 def _regex(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 from langchain_repeat_guard.core.arguments import SameArguments, fingerprint
@@ -74,14 +75,16 @@ def judge(
     """
     memory = carried or Carried()
     rewindable = config.counting == "since_new_call" and memory.counted
-    if rewindable and _was_rewound(read_back(messages, is_user_prompt), memory):
-        memory = Carried(prompts=memory.prompts)
-    past = read_back(
+    read = partial(
+        read_back,
         messages,
         is_user_prompt,
         own_texts=config.own_texts,
         repairs_malformed=repairs_malformed,
     )
+    if rewindable and _was_rewound(read(), memory):
+        memory = Carried(prompts=memory.prompts)
+    past = read()
     may_remind = True
     for item in past:
         if type(item) is Step:

@@ -1,6 +1,7 @@
 """The middleware that stores its reminders among the messages."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, Self, cast
 
 from langchain.agents.middleware import AgentMiddleware, hook_config
@@ -48,9 +49,8 @@ class RepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any]):
 
     def __new__(cls, *, config: object = None, **options: Any) -> Self:
         """Choose the class that can end a run, which costs every step, only where it is asked."""
-        settings = options if config is None else {"limit": getattr(config, "limit", None)}
-        if cls is RepeatGuardMiddleware and settings.get("limit") is not None:
-            cls = cast("type[Self]", _EndingRepeatGuardMiddleware)  # noqa: PLW0642
+        if _ends_runs(config, options) and not issubclass(cls, _EndingRepeatGuardMiddleware):
+            cls = cast("type[Self]", _ending(cls))  # noqa: PLW0642
         return super().__new__(cls)
 
     def __init__(
@@ -131,6 +131,21 @@ class _EndingRepeatGuardMiddleware(RepeatGuardMiddleware):
     ) -> dict[str, Any] | None:
         """Do as `before_model` does, on the event loop."""
         return await super().abefore_model(state, runtime)
+
+
+def _ends_runs(config: object, options: Mapping[str, Any]) -> bool:
+    def setting(name: str) -> Any:
+        return options.get(name) if config is None else getattr(config, name, None)
+
+    return setting("limit") is not None and setting("exit_behavior") != "error"
+
+
+@cache
+def _ending(kind: type[RepeatGuardMiddleware]) -> type[RepeatGuardMiddleware]:
+    """Return the class that ends runs in place of `kind`, which may be a user's own."""
+    if kind is RepeatGuardMiddleware:
+        return _EndingRepeatGuardMiddleware
+    return type(kind.__name__, (_EndingRepeatGuardMiddleware, kind), {"__doc__": kind.__doc__})
 
 
 def _as_hook_result(update: StateUpdate) -> dict[str, Any] | None:

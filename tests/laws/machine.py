@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from helpers.laws import check_append_only, check_order
-from hypothesis import assume
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     Bundle,
     RuleBasedStateMachine,
     initialize,
     invariant,
-    precondition,
+    multiple,
     rule,
 )
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.types import Command
 from laws.agents import KINDS, BrokenOffError, Desk, Kind, Parts, invoke
@@ -34,7 +34,7 @@ from laws.seen import (
 
 from langchain_repeat_guard import RepeatGuardCallbackHandler, RepeatGuardConfig
 
-MOST_THREADS = 4
+MOST_THREADS = 3
 SOURCES = {"note": {"lc_source": "harness"}, "summary": {"lc_source": "summarization"}}
 
 CALLS: st.SearchStrategy[Call] = st.sampled_from(
@@ -58,6 +58,7 @@ STEPS = st.one_of(
     CALLS.map(lambda one: [one, one]),
     st.lists(CALLS, min_size=2, max_size=3),
 )
+PAUSES = st.sampled_from(["late", "late", "early", "overtaken"])
 CONFIGS = st.builds(
     RepeatGuardConfig,
     thresholds=st.sampled_from([(2, 3, 4), (3, 5, 8), (2,)]),
@@ -130,32 +131,40 @@ class Laws(RuleBasedStateMachine):
 
     # What can happen.
 
-    @initialize(config=CONFIGS)
-    def start(self, config: RepeatGuardConfig) -> None:
-        """Choose the settings of every guard."""
+    @initialize(
+        target=threads,
+        config=CONFIGS,
+        kinds=st.permutations(KINDS),
+        number=st.integers(1, MOST_THREADS),
+    )
+    def start(self, config: RepeatGuardConfig, kinds: Sequence[Kind], number: int) -> Any:
+        """Choose the settings of all guards, and let users start conversations."""
         self.config = config
+        for kind in [*kinds[:number], kinds[0]]:
+            thread = Thread(f"t{next(self.numbers)}", kind)
+            self.all.append(thread)
+            self._say(thread, Event(self._new_id(thread), "prompt"))
+        return multiple(*self.all)
 
-    @precondition(lambda self: len(self.all) < MOST_THREADS)
-    @rule(target=threads, kind=st.sampled_from(KINDS))
-    def begin(self, kind: Kind) -> Thread:
-        """Let a user start a conversation."""
-        thread = Thread(f"t{next(self.numbers)}", kind)
-        self.all.append(thread)
-        self._say(thread, Event(self._new_id(thread), "prompt"))
-        return thread
-
-    @rule(thread=threads, calls=STEPS, times=st.integers(1, 4), early=st.booleans())
-    def step(self, thread: Thread, calls: Sequence[Call], times: int, early: bool) -> None:
+    @rule(thread=threads, calls=STEPS, times=st.integers(1, 4), pause=PAUSES)
+    def step(self, thread: Thread, calls: Sequence[Call], times: int, pause: str) -> None:
         """Let the model make the same calls several times, and pause behind the results.
 
-        Early is before the guard has seen them, if it stands before the model.
+        An early pause is before the guard has seen them, if it stands before the model; the user
+        may say something then.
         """
         for _ in range(times):
-            self._settle(thread)
-            step = Event(self._new_id(thread), "step", thread.head, calls)
-            thread.events[step.id] = step
-            self._model_says(thread, message_of(step), early=early)
-            assert thread.head is step
+            self._do_step(thread, calls, early=pause != "late")
+        if pause == "overtaken":
+            self._prompt(thread)
+
+    @rule(thread=threads, times=st.integers(1, 4))
+    def repeat(self, thread: Thread, times: int) -> None:
+        """Let the model do again what it did last."""
+        self._settle(thread)
+        done = [event.calls for event in thread.head.past if event.kind == "step"]
+        for _ in range(times if done else 0):
+            self._do_step(thread, done[-1], early=False)
 
     @rule(thread=threads)
     def answer(self, thread: Thread) -> None:
@@ -180,12 +189,7 @@ class Laws(RuleBasedStateMachine):
     @rule(thread=threads)
     def prompt(self, thread: Thread) -> None:
         """Let the user say something, maybe while the agent is at work."""
-        self._settle(thread)
-        is_seen = thread.kind.has_seen_newest(self._state(thread).next)
-        overtakes = thread.head.newest.kind == "step" and not is_seen
-        self._say(
-            thread, Event(self._new_id(thread), "prompt", thread.head, overtakes=overtakes)
-        )
+        self._prompt(thread)
 
     @rule(thread=threads)
     def note(self, thread: Thread) -> None:
@@ -196,8 +200,9 @@ class Laws(RuleBasedStateMachine):
     @rule(thread=threads, keep=st.integers(1, 12), has_summary=st.booleans())
     def compact(self, thread: Thread, keep: int, has_summary: bool) -> None:
         """Delete older messages, or put a summary in their place."""
-        assume(thread.kind.has_channel)
         self._settle(thread)
+        if not thread.kind.has_channel:
+            return
         messages = self._messages(thread)
         cut = kept_from(messages, keep, thread.events)
         edits: list[BaseMessage] = [RemoveMessage(str(one.id)) for one in messages[:cut]]
@@ -312,6 +317,19 @@ class Laws(RuleBasedStateMachine):
         self._run(thread, {"messages": [message]})
         assert thread.head is event
 
+    def _prompt(self, thread: Thread) -> None:
+        self._settle(thread)
+        is_seen = thread.kind.has_seen_newest(self._state(thread).next)
+        overtakes = thread.head.newest.kind == "step" and not is_seen
+        self._say(thread, Event(self._new_id(thread), "prompt", thread.head, overtakes=overtakes))
+
+    def _do_step(self, thread: Thread, calls: Sequence[Call], *, early: bool) -> None:
+        self._settle(thread)
+        step = Event(self._new_id(thread), "step", thread.head, calls)
+        thread.events[step.id] = step
+        self._model_says(thread, message_of(step), early=early)
+        assert thread.head is step
+
     def _model_says(
         self, thread: Thread, turn: AIMessage | Exception, *, early: bool = False
     ) -> None:
@@ -323,8 +341,11 @@ class Laws(RuleBasedStateMachine):
             self._run(thread, {"messages": []} if is_at_rest else None, early=early)
 
     def _settle(self, thread: Thread) -> None:
-        """Answer what tools ask, and try again what broke off, until all calls are answered."""
-        while "tools" in (state := self._state(thread)).next:
+        """Answer what tools ask, and try again what broke off, until all calls are answered.
+
+        A checkpoint may also stand in front of a message that was handed in.
+        """
+        while not {"tools", START}.isdisjoint((state := self._state(thread)).next):
             answers = {one.id: "yes" for one in state.interrupts}
             self._run(thread, Command(resume=answers) if answers else None)
 
@@ -348,9 +369,7 @@ class Laws(RuleBasedStateMachine):
             self._check_request(thread, request)
         self._check(thread)
 
-    def _bare_run(
-        self, thread: Thread, handler: RepeatGuardCallbackHandler
-    ) -> list[BaseMessage]:
+    def _bare_run(self, thread: Thread, handler: RepeatGuardCallbackHandler) -> list[BaseMessage]:
         """Let an agent without guard do what happened in the thread's branch, undisturbed."""
         name = f"{thread.id}-bare"
         agent = thread.kind.build(Parts(self.desk, InMemorySaver(), None))

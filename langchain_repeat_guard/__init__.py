@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from langchain_repeat_guard.node import RepeatGuardNode as RepeatGuardNode
     from langchain_repeat_guard.node import RepeatGuardState as RepeatGuardState
     from langchain_repeat_guard.node import RepeatReminderNode as RepeatReminderNode
+    from langchain_repeat_guard.scanning import read_runs as read_runs
+    from langchain_repeat_guard.scanning import scan as scan
 
 __all__ = [
     "REMINDER_EVENT",
@@ -50,6 +52,8 @@ __all__ = [
     "TransientRepeatGuardMiddleware",
     "is_reminder",
     "observe",
+    "read_runs",
+    "scan",
 ]
 
 # Loaded on first use: LangChain and LangGraph take seconds to import.
@@ -64,6 +68,8 @@ _ON_FIRST_USE = {
     "RepeatReminderNode": "node",
     "TransientRepeatGuardMiddleware": "middleware",
     "is_reminder": "history.delivery",
+    "read_runs": "scanning",
+    "scan": "scanning",
 }
 
 if not TYPE_CHECKING:  # so that a misspelt name stays an error for type checkers

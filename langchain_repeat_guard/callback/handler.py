@@ -1,8 +1,7 @@
 """The callback handler: LangChain's events in, reports out."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 from uuid import UUID
 
 from langchain_core.agents import AgentAction
@@ -19,24 +18,13 @@ from langchain_repeat_guard.callback.reporting import OnReminder, Reporter
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.core.failsafe import FailOpen
 from langchain_repeat_guard.errors import RepeatGuardSetupError, RepeatLimitError
-from langchain_repeat_guard.history.delivery import DueReminder
+from langchain_repeat_guard.history.handover import TakenReminders
 from langchain_repeat_guard.history.steps import was_written_by_user
 
 try:
     from langgraph.callbacks import GraphCallbackHandler
 except ImportError:  # older versions of LangGraph pause at breakpoints without an event
     GraphCallbackHandler = BaseCallbackHandler  # type: ignore[assignment, misc]
-
-_SMALLEST_LIMIT = 2
-
-
-@dataclass(frozen=True, slots=True)
-class TakenReminders:
-    """What a handler has found due for the agent that a node belongs to."""
-
-    due: Sequence[DueReminder]
-    message_id: str
-    """Id of the step's AIMessage, or of what stands for it; makes the reminder's id."""
 
 
 class RepeatGuardCallbackHandler(GraphCallbackHandler):
@@ -59,12 +47,11 @@ class RepeatGuardCallbackHandler(GraphCallbackHandler):
         keep_reminders: How many of the latest records `reminders` holds.
         is_user_prompt: Tells a user's prompt from other human messages. By default, a message
             without notification metadata (`additional_kwargs["lc_source"]`) is one.
-        limit: Length of a chain at which the run ends by a `RepeatLimitError`, for agents that
-            nothing else can stop. Off by default.
-        exit_behavior: What happens at the limit: `"error"`, the only thing that a callback can do.
         max_runs: How many unfinished runs to hold, nested ones included. Beyond it, the oldest
             are given up: their calls count no more.
-        options: Fields of `RepeatGuardConfig`.
+        options: Fields of `RepeatGuardConfig`. With `limit`, `exit_behavior="error"` is the only
+            thing that a callback can do, and its default here: the run ends by a
+            `RepeatLimitError`, for agents that nothing else can stop.
 
     Raises:
         TypeError: `config` comes together with options, or has a wrong type.
@@ -96,21 +83,18 @@ class RepeatGuardCallbackHandler(GraphCallbackHandler):
         include_arguments: bool = False,
         keep_reminders: int = 100,
         is_user_prompt: Callable[[HumanMessage], bool] | None = None,
-        limit: int | None = None,
-        exit_behavior: Literal["error"] = "error",
         max_runs: int = 10_000,
         **options: Any,
     ) -> None:
         """Check the settings; see the class for what they mean."""
-        self.config = RepeatGuardConfig.resolve(config, options)
-        self.limit = _checked_limit(limit, exit_behavior)
-        self.raise_error = limit is not None
+        self.config = _checked_config(config, options)
+        self.raise_error = self.config.limit is not None
         self._failsafe = FailOpen(type(self).__name__)
         self._reporter = Reporter(
             self._failsafe, on_reminder, _at_least("keep_reminders", keep_reminders, 1)
         )
         self._watch = AgentWatch(
-            Rules(self.config, limit, include_arguments),
+            Rules(self.config, include_arguments),
             is_user_prompt or was_written_by_user,
             _at_least("max_runs", max_runs, 1),
         )
@@ -275,9 +259,9 @@ class RepeatGuardCallbackHandler(GraphCallbackHandler):
         if report is None:
             return
         self._failsafe.run(self._reporter.tell, report)
-        if report.at_limit and self.limit:
+        if report.at_limit and self.config.limit:
             tool, count = report.at_limit
-            raise RepeatLimitError(tool=tool, count=count, limit=self.limit)
+            raise RepeatLimitError(tool=tool, count=count, limit=self.config.limit)
 
 
 def _taken(steps: Sequence[DueStep]) -> TakenReminders:
@@ -285,14 +269,17 @@ def _taken(steps: Sequence[DueStep]) -> TakenReminders:
     return TakenReminders(due, steps[-1].message_id)
 
 
-def _checked_limit(limit: int | None, exit_behavior: str) -> int | None:
-    if exit_behavior != "error":
+def _checked_config(config: RepeatGuardConfig | None, options: dict[str, Any]) -> RepeatGuardConfig:
+    default = {} if config else {"exit_behavior": "error"}
+    checked = RepeatGuardConfig.resolve(config, {**default, **options})
+    is_asked = checked.limit is not None or "exit_behavior" in options
+    if is_asked and checked.exit_behavior != "error":
         msg = (
-            f"A callback cannot end a run by exit_behavior={exit_behavior!r}: it can only raise. "
-            "Use exit_behavior='error', or a middleware."
+            f"A callback cannot end a run by exit_behavior={checked.exit_behavior!r}: it can only "
+            "raise. Use exit_behavior='error', or a middleware."
         )
         raise RepeatGuardSetupError(msg)
-    return None if limit is None else _at_least("limit", limit, _SMALLEST_LIMIT)
+    return checked
 
 
 def _at_least(option: str, value: object, smallest: int) -> int:

@@ -21,7 +21,6 @@ class Rules:
     """What the user has set about counting."""
 
     config: RepeatGuardConfig
-    limit: int | None = None
     keeps_arguments: bool = False
 
 
@@ -318,7 +317,8 @@ class Ledger:
             if reminders:
                 arguments = call.args if rules.keeps_arguments else None
                 due += [Due(reminder, arguments) for reminder in reminders]
-            if rules.limit and advanced is not chain and advanced.count >= rules.limit:
+            limit = rules.config.limit
+            if limit is not None and advanced is not chain and advanced.count >= limit:
                 at_limit = (call.name, advanced.count)
             chain = advanced
         return Outcome(before, chain, due, at_limit)

@@ -12,7 +12,8 @@ from langchain_repeat_guard.callback.ledger import DueStep
 from langchain_repeat_guard.callback.records import ReminderRecord
 from langchain_repeat_guard.core.failsafe import FailOpen
 from langchain_repeat_guard.core.reminder import one_line, printable
-from langchain_repeat_guard.history.events import reminder_event, reminder_id, send_event
+from langchain_repeat_guard.history.delivery import reminder_id
+from langchain_repeat_guard.history.events import reminder_event, send_event
 
 logger = logging.getLogger("langchain_repeat_guard")
 

@@ -1,11 +1,10 @@
 """The commands and their flags. Whatever is slow to import is imported inside a command."""
 # ruff: noqa: PLC0415  LangGraph takes seconds to load, and --help needs none of it
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -18,12 +17,12 @@ from langchain_repeat_guard.cli.options import (
     config_from_flags,
     live_flags,
 )
-from langchain_repeat_guard.cli.text import cut, shown
+from langchain_repeat_guard.cli.output import print_json, say
+from langchain_repeat_guard.cli.scan import scan_command
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 
 RUN_FAILED = 1
 USAGE = 2
-_LONGEST_ERROR = 400
 
 app = typer.Typer(
     help="Reminds tool-calling agents that repeat the same tool call.",
@@ -51,6 +50,9 @@ def _common(
     ] = False,
 ) -> None:
     """Keep `repeat-guard` a command with subcommands, and give it its own flags."""
+
+
+app.command("scan")(scan_command)
 
 
 @app.command("demo")
@@ -113,7 +115,7 @@ def _play_back(config: RepeatGuardConfig, *, as_json: bool) -> None:
     if as_json:
         with _run_errors():
             played = list(play(run, config))
-        _print_json(playback_report(run, config, played))
+        print_json(playback_report(run, config, played))
         return
     console = render.make_console()
     render.print_introduction(console, run)
@@ -134,7 +136,7 @@ def _compare(
     try:
         chat_model = live.make_model(model, base_url)
     except live.ModelSetupError as error:
-        _say(f"cannot use {model}: {error}")
+        say(f"cannot use {model}: {error}")
         raise typer.Exit(USAGE) from error
     runs = []
     with _run_errors():
@@ -143,7 +145,7 @@ def _compare(
                 run = live.run_live(chat_model, config, with_guard=with_guard, max_steps=max_steps)
             runs.append(run)
     if as_json:
-        _print_json(live_report(model, live.TASK, config, max_steps, runs))
+        print_json(live_report(model, live.TASK, config, max_steps, runs))
     else:
         render.print_comparison(render.make_console(), model, live.TASK, runs)
 
@@ -154,14 +156,5 @@ def _run_errors() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        _say(f"the run failed: {type(error).__name__}: {error}")
+        say(f"the run failed: {type(error).__name__}: {error}")
         raise typer.Exit(RUN_FAILED) from error
-
-
-def _say(message: str) -> None:
-    """Print `message` in one line of stderr."""
-    typer.echo(f"repeat-guard: {cut(shown(message), _LONGEST_ERROR)}", err=True)
-
-
-def _print_json(document: dict[str, Any]) -> None:
-    typer.echo(json.dumps(document, indent=2))

@@ -61,13 +61,32 @@ def config_from_flags(
         given["exclude"] = split_list(exclude)
     if arguments_preview_chars is not None:
         given["arguments_preview_chars"] = number_or_text(arguments_preview_chars)
+    return checked_config(given)
+
+
+def checked_config(given: dict[str, Any]) -> RepeatGuardConfig:
+    """Return the settings with the fields `given`.
+
+    Raises:
+        typer.BadParameter: A value breaks its rule. The message names flag, rule and value.
+    """
     try:
         return RepeatGuardConfig(**given)
     except ValidationError as error:
         first = error.errors()[0]
-        flag = "--" + str(first["loc"][0]).replace("_", "-")
         rule = first["msg"].removeprefix("Value error, ")
+        flag = flag_of(str(first["loc"][0])) if first["loc"] else None
         raise typer.BadParameter(rule, param_hint=flag) from None
+
+
+def flag_of(field: str) -> str:
+    """Return the flag that sets `field`.
+
+    Example:
+        >>> flag_of("remind_every")
+        '--remind-every'
+    """
+    return "--" + field.replace("_", "-")
 
 
 def split_list(values: Sequence[str]) -> list[str]:

@@ -17,9 +17,10 @@ def fingerprint(name: str, arguments: object) -> tuple[str, str]:
 
     Both are empty where the arguments cannot be compared honestly: such a call equals no other.
     """
-    # Beyond plain JSON, not encodable, or too deep for this stack.
-    with contextlib.suppress(NotComparableError, ValueError, RecursionError):
+    try:
         return _with_digest(name, write_plain(arguments))
+    except (NotComparableError, ValueError, RecursionError):
+        pass  # beyond plain JSON, not encodable, or too deep for this stack
     # Any object may be among the arguments, and raise anything.
     with contextlib.suppress(Exception):
         return _with_digest(name, write(arguments))

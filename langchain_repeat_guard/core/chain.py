@@ -58,14 +58,14 @@ class Chain:
             case {"key": str(key), "count": int(count), **rest} if (
                 count >= 0 and type(count) is int
             ):
-                return cls(key, count, _seen_from_json(rest.get("seen", [])))
+                return cls(key, count, _seen_from_json(rest["seen"]) if "seen" in rest else ())
         raise RepeatGuardStateError(value, "a dict with a string 'key' and a whole 'count'")
 
 
 def _seen_from_json(value: object) -> tuple[tuple[str, int], ...]:
     match value:
         case [*entries]:
-            return tuple(_entry_from_json(entry) for entry in entries[-_REMEMBERED_CALLS:])
+            return tuple([_entry_from_json(entry) for entry in entries[-_REMEMBERED_CALLS:]])
     raise RepeatGuardStateError(value, "a list of calls")
 
 

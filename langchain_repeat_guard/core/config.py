@@ -147,7 +147,7 @@ class RepeatGuardConfig(BaseModel, frozen=True, extra="forbid"):
 
     def text_at(self, tool: str, count: int) -> str | None:
         """Return the text for a chain of `count` calls of `tool`, or None where none is due."""
-        thresholds = self.thresholds_of(tool)
+        thresholds = self.thresholds_of(tool) if self.overrides else self.thresholds
         if count == thresholds[0]:
             return self.first_reminder or self._style_texts[0]
         past = count - thresholds[-1]
@@ -179,7 +179,8 @@ class RepeatGuardConfig(BaseModel, frozen=True, extra="forbid"):
     @property
     def own_texts(self) -> tuple[str, ...]:
         """The texts that are not this package's."""
-        return tuple(filter(None, (self.first_reminder, self.later_reminder)))
+        texts = (self.first_reminder, self.later_reminder)
+        return tuple([text for text in texts if text]) if any(texts) else ()
 
     @property
     def _style_texts(self) -> tuple[str, str]:

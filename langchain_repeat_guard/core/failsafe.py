@@ -1,10 +1,12 @@
 """Nothing that goes wrong in the guard reaches the agent."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import ParamSpec, TypeVar
+
+from langchain_repeat_guard.errors import RepeatLimitError
 
 logger = logging.getLogger("langchain_repeat_guard")
 
@@ -24,6 +26,19 @@ class FailOpen:
         """Return what `check` returns, or None where it raises."""
         try:
             return check(*args, **kwargs)
+        except RepeatLimitError:
+            raise  # what the user has asked for
+        except Exception as error:  # noqa: BLE001  the law: no fault of ours may stop an agent
+            with suppress(Exception):  # a host's log handler may raise, too
+                self._warn_of_failure(error)
+            return None
+
+    async def arun(
+        self, check: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs
+    ) -> T | None:
+        """Do as `run` does, for a coroutine function."""
+        try:
+            return await check(*args, **kwargs)
         except Exception as error:  # noqa: BLE001  the law: no fault of ours may stop an agent
             with suppress(Exception):  # a host's log handler may raise, too
                 self._warn_of_failure(error)

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from langchain_repeat_guard.core.patterns import matches_any
@@ -22,6 +22,17 @@ class _Open:
     closing: str
     member: int
     is_key: bool
+
+    def take_key(self, text: str, end: int) -> str | None:
+        """Return the name of the key that ends here, or None where no key was being read."""
+        if not self.is_key:
+            return None
+        self.is_key = False
+        return _name(text[self.member : end])
+
+    def go_on(self, start: int) -> None:
+        """Begin the next member."""
+        self.member, self.is_key = start, self.closing == "}"
 
 
 def redact(text: str, patterns: Sequence[str]) -> str:
@@ -58,32 +69,30 @@ def _masked_spans(text: str, patterns: Sequence[str]) -> list[tuple[int, int]] |
     spans: list[tuple[int, int]] = []
     is_open: list[_Open] = []
     masked: tuple[int, int] | None = None  # where the value begins, and how deep its key stands
-    for token in _TOKEN.finditer(text):
-        mark = text[token.start()]
+    for place in _marks(text):
+        mark = text[place]
         if mark in _CLOSING:
-            is_open.append(_Open(_CLOSING[mark], token.end(), mark == "{"))
-            continue
-        if mark == '"':
-            continue
-        if not is_open:
+            is_open.append(_Open(_CLOSING[mark], place + 1, mark == "{"))
+        elif not is_open:
             return None
-        top = is_open[-1]
-        if mark == ":":
-            if top.is_key:
-                top.is_key = False
-                if masked is None and matches_any(
-                    patterns, _name(text[top.member : token.start()])
-                ):
-                    masked = token.end(), len(is_open)
-            continue
-        if masked is not None and masked[1] == len(is_open):
-            spans.append((masked[0], token.start()))
-            masked = None
-        if mark == ",":
-            top.member, top.is_key = token.end(), top.closing == "}"
-        elif is_open.pop().closing != mark:
-            return None
+        elif mark == ":":
+            key = is_open[-1].take_key(text, place)
+            if masked is None and key is not None and matches_any(patterns, key):
+                masked = place + 1, len(is_open)
+        else:
+            if masked is not None and masked[1] == len(is_open):
+                spans.append((masked[0], place))
+                masked = None
+            if mark == ",":
+                is_open[-1].go_on(place + 1)
+            elif is_open.pop().closing != mark:
+                return None
     return None if is_open else spans
+
+
+def _marks(text: str) -> Iterator[int]:
+    """Yield the places of brackets, commas and colons outside of strings."""
+    return (one.start() for one in _TOKEN.finditer(text) if text[one.start()] != '"')
 
 
 def _name(key: str) -> str:

@@ -30,6 +30,10 @@ REDIRECT_TEXT = (
     "or answer from what is already known."
 )
 
+LIMIT_TEXT = (
+    "Stopped: the tool {tool} was called {count} times with the same arguments, which is the limit."
+)
+
 BETWEEN_REMINDERS = "\n\n"
 
 FIELDS = ("tool", "count", "threshold", "arguments")

@@ -1,15 +1,13 @@
 """The tool calls that a model issued in one message."""
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 
 
-@dataclass(frozen=True, slots=True)
-class IssuedCall:
+class IssuedCall(NamedTuple):
     """One tool call as the model issued it, whatever became of it."""
 
     name: str
@@ -58,7 +56,12 @@ def all_answered(calls: Sequence[IssuedCall], answers: Sequence[ToolMessage]) ->
     match calls, answers:
         case [call], [answer] if call.id == answer.tool_call_id:
             return True  # the usual case, without the bookkeeping
-    spare = Counter(answer.tool_call_id or "" for answer in answers)
+    return all_answered_by(calls, [answer.tool_call_id for answer in answers])
+
+
+def all_answered_by(calls: Sequence[IssuedCall], call_ids: Iterable[str | None]) -> bool:
+    """Tell whether tool messages for `call_ids` answer each call. One without id takes any."""
+    spare = Counter(call_id or "" for call_id in call_ids)
     needed = Counter(call.id for call in calls)
     without_id = needed.pop("", 0)
     if not needed <= spare:

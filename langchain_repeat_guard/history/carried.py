@@ -10,8 +10,12 @@ from langchain_repeat_guard.errors import RepeatGuardStateError
 CHANNEL = "repeat_guard"
 """Name of the state channel."""
 
-_REMEMBERED_STEPS = 8
-_REMEMBERED_PROMPTS = 8
+REMEMBERED_STEPS = 8
+"""How many counted steps are known by their message ids."""
+
+REMEMBERED_PROMPTS = 8
+"""How many prompts are known."""
+
 _DIGEST_CHARS = 8
 
 
@@ -30,7 +34,7 @@ class Carried:
 
     def with_step(self, message_id: str, chain: Chain) -> Self:
         """Return this, with one more counted step after which the chain is `chain`."""
-        counted = (*self.counted, (message_id, chain.count))[-_REMEMBERED_STEPS:]
+        counted = (*self.counted, (message_id, chain.count))[-REMEMBERED_STEPS:]
         return type(self)(chain, counted, self.prompts)
 
     def back_to(self, place: int, key: str) -> Self:
@@ -44,7 +48,7 @@ class Carried:
             return self
         if not message_id:
             return type(self)(prompts=self.prompts)
-        return type(self)(prompts=(*self.prompts, _digest(message_id))[-_REMEMBERED_PROMPTS:])
+        return type(self)(prompts=(*self.prompts, _digest(message_id))[-REMEMBERED_PROMPTS:])
 
     def is_newest_prompt(self, message_id: str) -> bool:
         """Tell whether the chain counts since the prompt with this id."""
@@ -75,10 +79,10 @@ class Carried:
             case dict() if not value:
                 return cls()
             case {"chain": chain, "counted": list(entries), "prompts": str(digests)}:
-                counted = tuple(_entry(entry) for entry in entries[-_REMEMBERED_STEPS:])
+                counted = tuple([_entry(entry) for entry in entries[-REMEMBERED_STEPS:]])
                 starts = range(0, len(digests), _DIGEST_CHARS)
-                prompts = tuple(digests[start : start + _DIGEST_CHARS] for start in starts)
-                return cls(Chain.from_dict(chain), counted, prompts[-_REMEMBERED_PROMPTS:])
+                prompts = tuple([digests[start : start + _DIGEST_CHARS] for start in starts])
+                return cls(Chain.from_dict(chain), counted, prompts[-REMEMBERED_PROMPTS:])
         raise RepeatGuardStateError(value, "a dict with 'chain', 'counted' and 'prompts'")
 
 

@@ -4,10 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar, get_args
 
-from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from typing_extensions import TypedDict
 
-from langchain_repeat_guard.core.reminder import Reminder, printable
-from langchain_repeat_guard.core.texts import BETWEEN_REMINDERS, is_reminder_text
+from langchain_repeat_guard.core.reminder import Reminder, one_line, printable
+from langchain_repeat_guard.core.texts import (
+    BETWEEN_REMINDERS,
+    LIMIT_TEXT,
+    fill,
+    is_reminder_text,
+)
 
 SOURCE = "repeat_guard"
 """Value of `additional_kwargs["lc_source"]` in our reminders."""
@@ -27,6 +33,35 @@ class DueReminder:
     tool_call_id: str
     call_index: int = field(default=0, compare=False)
     """Place of the call among the calls of its message, untracked ones included."""
+
+
+class RemindedCall(TypedDict):
+    """One call that has reached a threshold. Plain JSON values, and no arguments."""
+
+    tool: str
+    count: int
+    threshold: int
+    tool_call_id: str
+    summary: str
+
+
+def reminded_calls(due: Sequence[DueReminder]) -> list[RemindedCall]:
+    """Return what is known of the calls that a step's reminders are about, in call order."""
+    return [
+        {
+            "tool": one.reminder.tool,
+            "count": one.reminder.count,
+            "threshold": one.reminder.threshold,
+            "tool_call_id": printable(one.tool_call_id),
+            "summary": one.reminder.summary,
+        }
+        for one in due
+    ]
+
+
+def reminder_id(message_id: str | None) -> str:
+    """Return the id of the reminder behind the AIMessage with `message_id`; empty without one."""
+    return f"{SOURCE}:{message_id}" if message_id else ""
 
 
 def check_delivery(delivery: str) -> Delivery:
@@ -52,9 +87,15 @@ def reminder_message(due: Sequence[DueReminder], message_id: str | None) -> Huma
     """
     return HumanMessage(
         content=_text(due),
-        id=f"{SOURCE}:{message_id}" if message_id else None,
+        id=reminder_id(message_id) or None,
         additional_kwargs={"lc_source": SOURCE, "lc_data": _data(due)},
     )
+
+
+def limit_message(tool: str, count: int) -> AIMessage:
+    """Return the message with which a run ends whose agent has reached the limit."""
+    text = fill(LIMIT_TEXT, tool=one_line(printable(tool)), count=count, arguments="")
+    return AIMessage(content=text, additional_kwargs={"lc_source": SOURCE})
 
 
 def remind_in_tool_message(answer: ToolMessage, due: Sequence[DueReminder]) -> ToolMessage:
@@ -86,11 +127,14 @@ def is_reminder(message: object) -> bool:
         >>> is_reminder(HumanMessage("What is the weather?"))
         False
     """
-    if not isinstance(message, HumanMessage):
-        return False
+    return isinstance(message, HumanMessage) and is_reminder_with(message, ())
+
+
+def is_reminder_with(message: HumanMessage, own_texts: tuple[str, ...]) -> bool:
+    """Do as `is_reminder` does, also for a user's own texts whose metadata was stripped."""
     if source := message.additional_kwargs.get("lc_source"):
         return bool(source == SOURCE)
-    return is_reminder_text(_plain_text(message))
+    return is_reminder_text(_plain_text(message), own_texts)
 
 
 def carries_reminder(answer: ToolMessage) -> bool:
@@ -103,18 +147,7 @@ def _text(due: Sequence[DueReminder]) -> str:
 
 
 def _data(due: Sequence[DueReminder]) -> dict[str, Any]:
-    return {
-        "reminders": [
-            {
-                "tool": one.reminder.tool,
-                "count": one.reminder.count,
-                "threshold": one.reminder.threshold,
-                "tool_call_id": printable(one.tool_call_id),
-                "summary": one.reminder.summary,
-            }
-            for one in due
-        ]
-    }
+    return {"reminders": reminded_calls(due)}
 
 
 def _plain_text(message: HumanMessage) -> str:

@@ -9,21 +9,15 @@ from langchain_core.runnables.config import ensure_config, get_callback_manager_
 from langgraph.config import get_stream_writer
 from typing_extensions import TypedDict
 
-from langchain_repeat_guard.core.reminder import printable
-from langchain_repeat_guard.history.delivery import SOURCE, DueReminder
+from langchain_repeat_guard.history.delivery import (
+    DueReminder,
+    RemindedCall,
+    reminded_calls,
+    reminder_id,
+)
 
 REMINDER_EVENT: Final = "repeat_guard.reminder"
 """Name of the event, for `astream_events`; in `stream_mode="custom"` it is the payload's `type`."""
-
-
-class RemindedCall(TypedDict):
-    """One call that has reached a threshold. Holds no arguments."""
-
-    tool: str
-    count: int
-    threshold: int
-    tool_call_id: str
-    summary: str
 
 
 class ReminderEvent(TypedDict):
@@ -39,26 +33,12 @@ class ReminderEvent(TypedDict):
     """What the step's calls have earned, in call order."""
 
 
-def reminder_id(message_id: str | None) -> str:
-    """Return the id of the reminder behind the AIMessage with `message_id`; empty without one."""
-    return f"{SOURCE}:{message_id}" if message_id else ""
-
-
 def reminder_event(due: Sequence[DueReminder], message_id: str | None) -> ReminderEvent:
     """Return the payload for the reminders `due` of one step."""
     return {
         "type": REMINDER_EVENT,
         "reminder_id": reminder_id(message_id),
-        "reminders": [
-            {
-                "tool": one.reminder.tool,
-                "count": one.reminder.count,
-                "threshold": one.reminder.threshold,
-                "tool_call_id": printable(one.tool_call_id),
-                "summary": one.reminder.summary,
-            }
-            for one in due
-        ],
+        "reminders": reminded_calls(due),
     }
 
 

@@ -1,21 +1,46 @@
 """What every adapter that sees messages needs: its settings, and verdicts that never raise."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
+
+from langchain_core.messages import ToolMessage
+from langchain_core.runnables import RunnableConfig
 
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.core.failsafe import FailOpen
-from langchain_repeat_guard.errors import RepeatGuardStateError
+from langchain_repeat_guard.errors import (
+    RepeatGuardSetupError,
+    RepeatGuardStateError,
+    RepeatLimitError,
+)
 from langchain_repeat_guard.history.carried import CHANNEL, Carried
 from langchain_repeat_guard.history.delivery import (
     Delivery,
+    DueReminder,
     check_delivery,
+    limit_message,
     remind_in_tool_message,
     reminder_message,
 )
+from langchain_repeat_guard.history.events import (
+    ReminderEvent,
+    asend_event,
+    reminder_event,
+    send_event,
+)
+from langchain_repeat_guard.history.handover import TakenReminders
 from langchain_repeat_guard.history.judge import Verdict, judge
 from langchain_repeat_guard.history.refusals import refusing_model, refusing_sender
 from langchain_repeat_guard.history.steps import was_written_by_user
+
+
+class StateUpdate(NamedTuple):
+    """What an adapter writes to the state, and what it tells listeners."""
+
+    values: dict[str, Any]
+    event: ReminderEvent | None
+    is_at_limit: bool
+    """Whether the run is to end now; its last message is among `values`."""
 
 
 class HistoryGuard:
@@ -31,12 +56,13 @@ class HistoryGuard:
         is_user_prompt: object,
         delivery: str,
         repairs_malformed: bool = False,
+        can_end_run: bool = False,
     ) -> None:
         """Check the settings.
 
         Raises:
             TypeError: `config` comes together with single options, or a setting has a wrong type.
-            ValueError: An option breaks its rule.
+            ValueError: An option breaks its rule, or asks for what the adapter cannot do.
         """
         if not isinstance(messages_key, str) or not messages_key:
             msg = f"messages_key must be the name of a state key, got {messages_key!r}"
@@ -48,6 +74,13 @@ class HistoryGuard:
             msg = f"is_user_prompt must be a function of a message, got {is_user_prompt!r}"
             raise TypeError(msg)
         self.config = RepeatGuardConfig.resolve(config, options)
+        self.ends_at_limit = self.config.limit is not None and self.config.exit_behavior == "end"
+        if self.ends_at_limit and not can_end_run:
+            msg = (
+                f"A {adapter} cannot end a run by exit_behavior='end': only the middlewares can. "
+                "Use exit_behavior='error', which raises RepeatLimitError."
+            )
+            raise RepeatGuardSetupError(msg)
         self.messages_key = messages_key
         self.delivery: Delivery = check_delivery(delivery)
         self._repairs_malformed = repairs_malformed
@@ -56,7 +89,11 @@ class HistoryGuard:
         self._has_seen_step = False
 
     def judge(self, messages: Sequence[Any], carried: Carried | None) -> Verdict:
-        """Say what is due behind the last of `messages`."""
+        """Say what is due behind the last of `messages`.
+
+        Raises:
+            RepeatLimitError: A chain has reached the limit, and is to end the run so.
+        """
         verdict = judge(
             messages,
             carried,
@@ -69,9 +106,12 @@ class HistoryGuard:
             # Before the first reminder: one that is refused may be in a checkpoint already.
             self._has_seen_step = True
             self._warn_of_refusal(refusing_sender(step.message))
+        if verdict.at_limit and self.config.limit is not None and not self.ends_at_limit:
+            tool, count = verdict.at_limit
+            raise RepeatLimitError(tool=tool, count=count, limit=self.config.limit)
         return verdict
 
-    def update(self, messages: Sequence[Any], stored: object) -> dict[str, Any]:
+    def update(self, messages: Sequence[Any], stored: object) -> StateUpdate:
         """Return the state update that stores the reminder due now, and the chain.
 
         Args:
@@ -80,25 +120,59 @@ class HistoryGuard:
         """
         carried = self.read_channel(stored)
         verdict = self.judge(messages, carried)
-        update: dict[str, Any] = {}
-        if verdict.due:
-            update[self.messages_key] = self._delivered(verdict)
+        values: dict[str, Any] = {}
+        event = None
+        if verdict.at_limit:
+            values[self.messages_key] = [limit_message(*verdict.at_limit)]
+        elif verdict.due and verdict.step:
+            answer = verdict.step.answers[0]
+            if delivered := self._delivered(verdict.due, verdict.message_id, answer):
+                values[self.messages_key] = delivered
+                event = reminder_event(verdict.due, verdict.message_id)
         if verdict.carried != carried:
-            update[CHANNEL] = verdict.carried.to_dict()
-        return update
+            values[CHANNEL] = verdict.carried.to_dict()
+        return StateUpdate(values, event, is_at_limit=verdict.at_limit is not None)
 
-    def _delivered(self, verdict: Verdict) -> list[Any]:
-        if self.delivery == "human_message":
-            return [reminder_message(verdict.due, verdict.message_id)]
-        answer = verdict.step.answers[0] if verdict.step else None
-        if answer is None or not answer.id:
+    def update_with(self, taken: TakenReminders, messages: Sequence[Any]) -> StateUpdate:
+        """Return the state update that stores reminders which something else has found.
+
+        Args:
+            taken: The reminders.
+            messages: The state's messages.
+        """
+        last = messages[-1] if messages else None
+        answer = last if isinstance(last, ToolMessage) else None
+        delivered = self._delivered(taken.due, taken.message_id, answer)
+        event = reminder_event(taken.due, taken.message_id) if delivered else None
+        values = {self.messages_key: delivered} if delivered else {}
+        return StateUpdate(values, event, is_at_limit=False)
+
+    def announce(self, event: ReminderEvent | None, config: RunnableConfig | None = None) -> None:
+        """Tell the run's listeners, if there is anything to tell."""
+        if event is not None:
+            self.failsafe.run(send_event, event, config)
+
+    async def aannounce(
+        self, event: ReminderEvent | None, config: RunnableConfig | None = None
+    ) -> None:
+        """Do as `announce` does, from a coroutine."""
+        if event is not None:
+            await self.failsafe.arun(asend_event, event, config)
+
+    def _delivered(
+        self, due: Sequence[DueReminder], message_id: str | None, answer: ToolMessage | None
+    ) -> list[Any]:
+        """Return the messages to store; `answer` is the last tool message of the step, if any."""
+        if self.delivery == "human_message" or answer is None:
+            return [reminder_message(due, message_id)]
+        if not answer.id:
             self.failsafe.warn_once(
                 "delivery",
                 "cannot append to a tool message without id. delivery='tool_message' needs the "
                 "reducer add_messages on the state's messages.",
             )
             return []
-        return [remind_in_tool_message(answer, verdict.due)]
+        return [remind_in_tool_message(answer, due)]
 
     def check_model(self, model: object) -> None:
         """Log one warning if `model` is known to refuse what this guard delivers."""

@@ -76,7 +76,12 @@ def judge(
     rewindable = config.counting == "since_new_call" and memory.counted
     if rewindable and _was_rewound(read_back(messages, is_user_prompt), memory):
         memory = Carried(prompts=memory.prompts)
-    past = read_back(messages, is_user_prompt, repairs_malformed=repairs_malformed)
+    past = read_back(
+        messages,
+        is_user_prompt,
+        own_texts=config.own_texts,
+        repairs_malformed=repairs_malformed,
+    )
     may_remind = True
     for item in past:
         if type(item) is Step:

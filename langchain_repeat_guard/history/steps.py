@@ -18,7 +18,7 @@ from langchain_repeat_guard.history.calls import (
     calls_of,
     well_formed_calls_of,
 )
-from langchain_repeat_guard.history.delivery import carries_reminder, is_reminder
+from langchain_repeat_guard.history.delivery import carries_reminder, is_reminder_with
 
 _TOOL = frozenset({"tool", "ToolMessageChunk"})
 _AI = frozenset({"ai", "AIMessageChunk"})
@@ -95,7 +95,11 @@ def was_written_by_user(message: HumanMessage) -> bool:
 
 
 def read_back(
-    messages: Sequence[Any], is_user_prompt: IsUserPrompt, *, repairs_malformed: bool = False
+    messages: Sequence[Any],
+    is_user_prompt: IsUserPrompt,
+    *,
+    own_texts: tuple[str, ...] = (),
+    repairs_malformed: bool = False,
 ) -> Iterator[Step | Prompt | Closing]:
     """Yield what `messages` hold of an agent's steps, newest first, as far as the caller reads.
 
@@ -119,7 +123,7 @@ def read_back(
             else:
                 yield _CLOSING
         elif kind in _HUMAN:
-            if is_reminder(message):
+            if is_reminder_with(message, own_texts):
                 yield _CLOSING
             elif is_user_prompt(message):
                 yield Prompt(message.id or "")

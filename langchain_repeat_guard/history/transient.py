@@ -4,7 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from langchain_core.messages import AIMessage
+
 from langchain_repeat_guard.errors import RepeatGuardStateError
+from langchain_repeat_guard.history.delivery import limit_message
+from langchain_repeat_guard.history.events import ReminderEvent, reminder_event
 from langchain_repeat_guard.history.guard import HistoryGuard
 from langchain_repeat_guard.history.judge import Verdict
 from langchain_repeat_guard.history.marks import (
@@ -27,6 +31,12 @@ class Prepared:
     channel: dict[str, Any] | None
     """What the state's channel must hold together with the model's answer; None: as it is."""
 
+    event: ReminderEvent | None = None
+    """What to tell listeners."""
+
+    last_message: AIMessage | None = None
+    """What ends the run in place of the model's answer, at the limit."""
+
 
 def prepare(
     guard: HistoryGuard, messages: Sequence[Any], requested: Sequence[Any], stored: object
@@ -41,6 +51,8 @@ def prepare(
     """
     carried = guard.read_channel(stored)
     verdict = guard.judge(messages, carried)
+    if verdict.at_limit:
+        return Prepared(None, None, last_message=limit_message(*verdict.at_limit))
     known = _read_marks(guard, stored)
     marked = _with_verdict(known, verdict, guard.config.arguments_preview_chars)
     has_changed = verdict.carried != carried or len(marked) != len(known)
@@ -51,7 +63,10 @@ def prepare(
     if has_changed:
         kept = [step for step in marked if step.token in addressed]
         channel = {**verdict.carried.to_dict(), **({MARKS: to_json(kept)} if kept else {})}
-    return Prepared(place(addressed, requested, guard.delivery), channel)
+    event = None
+    if len(marked) != len(known):
+        event = reminder_event(verdict.due, verdict.message_id)
+    return Prepared(place(addressed, requested, guard.delivery), channel, event)
 
 
 def _with_verdict(

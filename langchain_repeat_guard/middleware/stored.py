@@ -1,16 +1,16 @@
 """The middleware that stores its reminders among the messages."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self, cast
 
-from langchain.agents.middleware import AgentMiddleware
+from langchain.agents.middleware import AgentMiddleware, hook_config
 from langchain_core.messages import HumanMessage
 from langgraph.runtime import Runtime
 
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.history.carried import CHANNEL
 from langchain_repeat_guard.history.delivery import Delivery
-from langchain_repeat_guard.history.guard import HistoryGuard
+from langchain_repeat_guard.history.guard import HistoryGuard, StateUpdate
 from langchain_repeat_guard.middleware.state import NAME, GuardedAgentState
 
 
@@ -45,6 +45,13 @@ class RepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any]):
 
     state_schema = GuardedAgentState
 
+    def __new__(cls, *, config: object = None, **options: Any) -> Self:
+        """Choose the class that can end a run, which costs every step, only where it is asked."""
+        settings = options if config is None else {"limit": getattr(config, "limit", None)}
+        if cls is RepeatGuardMiddleware and settings.get("limit") is not None:
+            cls = cast("type[Self]", _EndingRepeatGuardMiddleware)  # noqa: PLW0642
+        return super().__new__(cls)
+
     def __init__(
         self,
         *,
@@ -63,6 +70,7 @@ class RepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any]):
             is_user_prompt=is_user_prompt,
             delivery=delivery,
             repairs_malformed=True,
+            can_end_run=True,
         )
 
     @property
@@ -81,11 +89,48 @@ class RepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any]):
         runtime: Runtime[Any],  # noqa: ARG002  part of the hook's signature
     ) -> dict[str, Any] | None:
         """Return the state update: the reminder that is due, and the chain; None if neither."""
-        guard = self._guard
-        return guard.failsafe.run(guard.update, state["messages"], state.get(CHANNEL)) or None
+        update = self._update(state)
+        if update is None:
+            return None
+        self._guard.announce(update.event)
+        return _as_hook_result(update)
 
+    async def abefore_model(
+        self,
+        state: GuardedAgentState,
+        runtime: Runtime[Any],  # noqa: ARG002  part of the hook's signature
+    ) -> dict[str, Any] | None:
+        """Do as `before_model` does, on the event loop."""
+        update = self._update(state)
+        if update is None:
+            return None
+        await self._guard.aannounce(update.event)
+        return _as_hook_result(update)
+
+    def _update(self, state: GuardedAgentState) -> StateUpdate | None:
+        guard = self._guard
+        return guard.failsafe.run(guard.update, state["messages"], state.get(CHANNEL))
+
+
+class _EndingRepeatGuardMiddleware(RepeatGuardMiddleware):
+    """Declares its jump: `create_agent` reads that off the class."""
+
+    @hook_config(can_jump_to=["end"])
+    def before_model(
+        self, state: GuardedAgentState, runtime: Runtime[Any]
+    ) -> dict[str, Any] | None:
+        """Do as the middleware does; at the limit, end the run."""
+        return super().before_model(state, runtime)
+
+    @hook_config(can_jump_to=["end"])
     async def abefore_model(
         self, state: GuardedAgentState, runtime: Runtime[Any]
     ) -> dict[str, Any] | None:
-        """Do as `before_model` does, on the event loop: it never waits."""
-        return self.before_model(state, runtime)
+        """Do as `before_model` does, on the event loop."""
+        return await super().abefore_model(state, runtime)
+
+
+def _as_hook_result(update: StateUpdate) -> dict[str, Any] | None:
+    if update.is_at_limit:
+        return {**update.values, "jump_to": "end"}
+    return update.values or None

@@ -77,6 +77,7 @@ class TransientRepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any
             is_user_prompt=is_user_prompt,
             delivery=delivery,
             repairs_malformed=True,
+            can_end_run=True,
         )
         self._checked_model: object = None
 
@@ -98,6 +99,10 @@ class TransientRepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any
         prepared = run(self._prepare, request)
         if prepared is None:
             return handler(request)
+        if prepared.last_message is not None:
+            return _remember(prepared, ModelResponse(result=[prepared.last_message]))
+        if prepared.event is not None:
+            self._guard.announce(prepared.event)
         if prepared.messages is None:
             response = handler(request)
         else:
@@ -117,6 +122,10 @@ class TransientRepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any
         prepared = run(self._prepare, request)
         if prepared is None:
             return await handler(request)
+        if prepared.last_message is not None:
+            return _remember(prepared, ModelResponse(result=[prepared.last_message]))
+        if prepared.event is not None:
+            await self._guard.aannounce(prepared.event)
         if prepared.messages is None:
             response = await handler(request)
         else:

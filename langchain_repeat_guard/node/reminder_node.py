@@ -6,12 +6,14 @@ from typing import Any, Self, cast, get_type_hints
 
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables.config import ensure_config
 from typing_extensions import TypedDict
 
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.history.carried import CHANNEL
 from langchain_repeat_guard.history.delivery import Delivery
-from langchain_repeat_guard.history.guard import HistoryGuard
+from langchain_repeat_guard.history.guard import HistoryGuard, StateUpdate
+from langchain_repeat_guard.history.handover import FindsReminders
 from langchain_repeat_guard.node.hooks import (
     Hook,
     join_updates,
@@ -20,6 +22,8 @@ from langchain_repeat_guard.node.hooks import (
 )
 from langchain_repeat_guard.node.inner import as_hook
 from langchain_repeat_guard.node.state import get_key, get_messages
+
+_NOTHING = StateUpdate({}, None, is_at_limit=False)
 
 
 class ReminderNodeState(TypedDict):
@@ -48,6 +52,9 @@ class RepeatReminderNode(Runnable[Any, Any]):
         delivery: `"human_message"` adds a message of its own behind the tool messages.
             `"tool_message"` appends to the last of them, for models that refuse the former; the
             graph's messages need the reducer `add_messages` for it.
+        handler: A `RepeatGuardCallbackHandler` that watches the run. The node then delivers what
+            the handler finds, under the handler's settings, and keeps no chain of its own: for
+            agents whose tools are called without messages.
         hook: Another `pre_model_hook`, which then runs in this node, behind the guard. It reads the
             state with the reminder already in it, and what it returns is joined to the guard's
             update, `llm_input_messages` included.
@@ -89,6 +96,7 @@ class RepeatReminderNode(Runnable[Any, Any]):
         messages_key: str = "messages",
         is_user_prompt: Callable[[HumanMessage], bool] | None = None,
         delivery: Delivery = "human_message",
+        handler: FindsReminders | None = None,
         hook: Hook | None = None,
         state_schema: type[Any] | None = None,
         **options: Any,
@@ -102,6 +110,7 @@ class RepeatReminderNode(Runnable[Any, Any]):
             is_user_prompt=is_user_prompt,
             delivery=delivery,
         )
+        self._handler = _checked_handler(handler, config or is_user_prompt or options)
         self._hook = None if hook is None else as_hook(hook)
         self._hook_schema = state_schema or state_schema_of(hook)
 
@@ -116,10 +125,9 @@ class RepeatReminderNode(Runnable[Any, Any]):
         schema: type[Any] = type(self).__call__.__annotations__["state"]
         return schema
 
-    def __call__(self, state: ReminderNodeState) -> dict[str, Any]:
-        """Return the update of `state`: the reminder that is due, and the chain."""
-        update = self._guard.failsafe.run(self._update, state)
-        return update or {}
+    def __call__(self, state: ReminderNodeState) -> Any:
+        """Do as `invoke` does, for a node that is called as a function."""
+        return self.invoke(state)
 
     def invoke(
         self,
@@ -128,11 +136,12 @@ class RepeatReminderNode(Runnable[Any, Any]):
         **_: Any,
     ) -> Any:
         """Return the update of a state: the reminder that is due, the chain, and the hook's own."""
-        update = self(input)
+        update = self._guard.failsafe.run(self._update, input, config) or _NOTHING
+        self._guard.announce(update.event, config)
         if self._hook is None:
-            return update
+            return self._as_output(input, update)
         output = self._hook.invoke(self._state_for_hook(input, update), config)
-        return join_updates(update, output, self._guard.messages_key)
+        return join_updates(update.values, output, self._guard.messages_key)
 
     async def ainvoke(
         self,
@@ -140,22 +149,42 @@ class RepeatReminderNode(Runnable[Any, Any]):
         config: RunnableConfig | None = None,
         **_: Any,
     ) -> Any:
-        """Do as `invoke` does, on the event loop: without a hook it never waits."""
-        update = self(input)
+        """Do as `invoke` does, asynchronously."""
+        update = self._guard.failsafe.run(self._update, input, config) or _NOTHING
+        await self._guard.aannounce(update.event, config)
         if self._hook is None:
-            return update
+            return self._as_output(input, update)
         output = await self._hook.ainvoke(self._state_for_hook(input, update), config)
-        return join_updates(update, output, self._guard.messages_key)
+        return join_updates(update.values, output, self._guard.messages_key)
 
-    def _state_for_hook(self, state: Any, update: dict[str, Any]) -> Any:
-        return state_for_hook(state, update, self._guard.messages_key, self._hook_schema)
-
-    def _update(self, state: object) -> dict[str, Any]:
+    def _as_output(self, state: Any, update: StateUpdate) -> Any:
+        """Return the update; in a state that is a list of messages, those messages alone."""
         key = self._guard.messages_key
-        messages = get_messages(state, key)
+        return update.values.get(key, []) if isinstance(state, list) else update.values
+
+    def _state_for_hook(self, state: Any, update: StateUpdate) -> Any:
+        return state_for_hook(state, update.values, self._guard.messages_key, self._hook_schema)
+
+    def _update(self, state: object, config: RunnableConfig | None) -> StateUpdate:
+        messages = get_messages(state, self._guard.messages_key)
         if messages is None:
-            return {}
-        return self._guard.update(messages, get_key(state, CHANNEL))
+            return _NOTHING
+        if self._handler is None:
+            return self._guard.update(messages, get_key(state, CHANNEL))
+        taken = self._handler.take_due(ensure_config(config), messages)
+        return self._guard.update_with(taken, messages) if taken else _NOTHING
+
+
+def _checked_handler(handler: object, settings: object) -> FindsReminders | None:
+    if handler is None:
+        return None
+    if not isinstance(handler, FindsReminders):
+        msg = f"handler must be a RepeatGuardCallbackHandler, got {type(handler).__name__}"
+        raise TypeError(msg)
+    if settings:
+        msg = "With handler=, give config, is_user_prompt and options to the handler: it counts."
+        raise TypeError(msg)
+    return handler
 
 
 @cache
@@ -168,7 +197,7 @@ def _class_for(messages_key: str, hook_schema: Any) -> type[RepeatReminderNode]:
         "ReminderNodeState", {**hints, messages_key: list[Any], CHANNEL: dict[str, Any]}
     )
 
-    def __call__(self: RepeatReminderNode, state: Any) -> dict[str, Any]:  # noqa: N807
+    def __call__(self: RepeatReminderNode, state: Any) -> Any:  # noqa: N807
         return RepeatReminderNode.__call__(self, state)
 
     __call__.__annotations__["state"] = schema

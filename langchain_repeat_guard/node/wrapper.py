@@ -1,7 +1,7 @@
 """The guard around a tools node."""
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import Runnable, RunnableConfig
@@ -14,6 +14,7 @@ from langchain_repeat_guard.history.delivery import (
     remind_in_tool_message,
     reminder_message,
 )
+from langchain_repeat_guard.history.events import ReminderEvent, reminder_event
 from langchain_repeat_guard.history.guard import HistoryGuard
 from langchain_repeat_guard.history.steps import Step
 from langchain_repeat_guard.node.inner import as_tools_node, return_direct_tools
@@ -29,6 +30,13 @@ from langchain_repeat_guard.node.state import (
     is_single_call,
     read_channel,
 )
+
+
+class _Reminded(NamedTuple):
+    """The node's output with what is due, and what to tell listeners."""
+
+    output: Any
+    event: ReminderEvent | None
 
 
 class RepeatGuardNode(Runnable[Any, Any]):
@@ -97,7 +105,11 @@ class RepeatGuardNode(Runnable[Any, Any]):
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002  the name is Runnable's
         """Run the wrapped node and return its result, with the reminder if one is due."""
         output = self._inner.invoke(input, config, **kwargs)
-        return self._guard.failsafe.run(self._reminded, input, output) or output
+        reminded = self._guard.failsafe.run(self._reminded, input, output)
+        if reminded is None:
+            return output
+        self._guard.announce(reminded.event, config)
+        return reminded.output
 
     async def ainvoke(
         self,
@@ -107,7 +119,11 @@ class RepeatGuardNode(Runnable[Any, Any]):
     ) -> Any:
         """Do as `invoke` does, asynchronously."""
         output = await self._inner.ainvoke(input, config, **kwargs)
-        return self._guard.failsafe.run(self._reminded, input, output) or output
+        reminded = self._guard.failsafe.run(self._reminded, input, output)
+        if reminded is None:
+            return output
+        await self._guard.aannounce(reminded.event, config)
+        return reminded.output
 
     def __iter__(self) -> NoReturn:
         """Refuse to be a list of tools, which is what prebuilt agents would take this for.
@@ -122,13 +138,13 @@ class RepeatGuardNode(Runnable[Any, Any]):
         )
         raise RepeatGuardSetupError(msg)
 
-    def _reminded(self, state: Any, output: Any) -> Any:
+    def _reminded(self, state: Any, output: Any) -> _Reminded:
         key = self._guard.messages_key
         before = get_messages(state, key)
         is_list_state = before is state
         if before is None or (is_list_state and is_single_call(state)):
             self._explain_silence(state)
-            return output
+            return _Reminded(output, None)
         stored = NO_CHANNEL if is_list_state else read_channel(state)
         carried = None if stored is NO_CHANNEL else self._guard.read_channel(stored)
         verdict = self._guard.judge(messages_after(before, output, key), carried)
@@ -136,6 +152,7 @@ class RepeatGuardNode(Runnable[Any, Any]):
         if carried is not None and verdict.carried != carried:
             update[CHANNEL] = verdict.carried.to_dict()
         step = verdict.step
+        event = None
         if step and verdict.due and not self._is_last_word(step, output):
             if self._guard.delivery == "tool_message":
                 last = step.answers[0]
@@ -143,7 +160,8 @@ class RepeatGuardNode(Runnable[Any, Any]):
                 output = replace_message(output, last, reminded, key)
             else:
                 update[key] = [reminder_message(verdict.due, verdict.message_id)]
-        return extend(output, update, key, is_list_state=is_list_state)
+            event = reminder_event(verdict.due, verdict.message_id)
+        return _Reminded(extend(output, update, key, is_list_state=is_list_state), event)
 
     def _explain_silence(self, state: Any) -> None:
         if is_single_call(state):

@@ -15,9 +15,11 @@ from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableLambda
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
+from pydantic import ValidationError
 
 from langchain_repeat_guard import (
     RepeatGuardCallbackHandler,
+    RepeatGuardConfig,
     RepeatGuardError,
     RepeatGuardSetupError,
     RepeatLimitError,
@@ -120,27 +122,43 @@ def test_without_a_limit_nothing_is_raised(run: Run) -> None:
     )
 
 
-@pytest.mark.parametrize("exit_behavior", ["end", "continue", "", None])
-def test_other_exit_behaviours_are_refused(exit_behavior: Any) -> None:
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param({"limit": 4, "exit_behavior": "end"}, id="with-a-limit"),
+        pytest.param({"exit_behavior": "end"}, id="without-a-limit"),
+        pytest.param({"config": RepeatGuardConfig(limit=4)}, id="in-a-config"),
+    ],
+)
+def test_other_exit_behaviour_is_refused(options: dict[str, Any]) -> None:
     """A callback cannot end a run through its normal path."""
     with pytest.raises(RepeatGuardSetupError) as caught:
-        RepeatGuardCallbackHandler(limit=4, exit_behavior=exit_behavior)
+        RepeatGuardCallbackHandler(**options)
     assert str(caught.value) == (
-        f"A callback cannot end a run by exit_behavior={exit_behavior!r}: it can only raise. "
+        "A callback cannot end a run by exit_behavior='end': it can only raise. "
         "Use exit_behavior='error', or a middleware."
     )
 
 
-@pytest.mark.parametrize("option", ["limit", "keep_reminders", "max_runs"])
+@pytest.mark.parametrize("exit_behavior", ["continue", "", None])
+def test_unknown_exit_behaviours_are_refused(exit_behavior: Any) -> None:
+    """As by any adapter."""
+    with pytest.raises(ValidationError, match="Input should be 'end' or 'error'"):
+        RepeatGuardCallbackHandler(limit=4, exit_behavior=exit_behavior)
+
+
+def test_a_config_without_limit_is_fine() -> None:
+    """Its exit behaviour says nothing then."""
+    assert RepeatGuardCallbackHandler(config=RepeatGuardConfig()).raise_error is False
+
+
+@pytest.mark.parametrize("option", ["keep_reminders", "max_runs"])
 @pytest.mark.parametrize("value", [0, -1, 2.0, "3", True], ids=repr)
 def test_wrong_numbers_are_refused(option: str, value: Any) -> None:
     """The message names the option, the rule and the value."""
-    smallest = 2 if option == "limit" else 1
     with pytest.raises(ValueError, match="whole number") as caught:
         RepeatGuardCallbackHandler(**{option: value})
-    assert str(caught.value) == (
-        f"{option} must be a whole number of at least {smallest}, got {value!r}"
-    )
+    assert str(caught.value) == (f"{option} must be a whole number of at least 1, got {value!r}")
 
 
 def test_options_are_those_of_the_configuration() -> None:

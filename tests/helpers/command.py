@@ -20,10 +20,12 @@ def repeat_guard(*arguments: str, columns: int = 100, **variables: str) -> Resul
     return CliRunner().invoke(app, list(arguments), prog_name="repeat-guard", env=environment)
 
 
-def installed_repeat_guard(*arguments: str, **variables: str) -> subprocess.CompletedProcess[bytes]:
-    """Run the installed script in a process of its own."""
+def installed_repeat_guard(
+    *arguments: str, stdin: bytes | None = None, **variables: str
+) -> subprocess.CompletedProcess[bytes]:
+    """Run the installed script in a process of its own, with `stdin` piped in."""
     script = Path(sysconfig.get_path("scripts"), "repeat-guard")
-    return _run([str(script), *arguments], variables)
+    return _run([str(script), *arguments], variables, stdin)
 
 
 def repeat_guard_without(module: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
@@ -35,7 +37,11 @@ def repeat_guard_without(module: str, *arguments: str) -> subprocess.CompletedPr
     return _run([sys.executable, "-c", code], {})
 
 
-def _run(command: list[str], variables: dict[str, str]) -> subprocess.CompletedProcess[bytes]:
+def _run(
+    command: list[str], variables: dict[str, str], stdin: bytes | None = None
+) -> subprocess.CompletedProcess[bytes]:
     environment = {k: v for k, v in os.environ.items() if k not in _COLOUR_VARIABLES}
     environment |= {"COLUMNS": "100", **variables}
-    return subprocess.run(command, env=environment, capture_output=True, check=False)  # noqa: S603
+    return subprocess.run(  # noqa: S603  our own command
+        command, env=environment, input=stdin, capture_output=True, check=False
+    )

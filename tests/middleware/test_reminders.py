@@ -56,6 +56,24 @@ def test_parallel_calls_count_one_by_one_in_call_order(guard: MakeGuard, run: Ru
     assert scene.seen == growing("hattattR3+4att")
 
 
+def test_a_reminder_quotes_its_own_call_of_a_step(guard: MakeGuard, run: Run) -> None:
+    """Where the repeated call is the second of its step, that one is named and quoted."""
+    steps = [
+        asks(call("read", {"path": str(number)}), call("grep", {"pattern": "x"}))
+        for number in range(4)
+    ]
+    scene = make_scene(
+        guard(thresholds=(2, 3), exclude=("read",)), run, [*steps, says("done")], tools=[grep, read]
+    )
+    scene.prompt()
+    texts = reminders_in(scene.model.requests[-1])
+    assert [line for line in texts[1].split("\n") if line.startswith("- ")] == [
+        "- tool: grep",
+        "- consecutive_calls: 3",
+        '- arguments: {"pattern":"x"}',
+    ]
+
+
 def test_a_prompt_resets_the_chain(guard: MakeGuard, run: Run) -> None:
     """Two calls before a prompt and two behind it are no chain of four."""
     turn = [*repeats(2, "grep", {"pattern": "x"}), says("done")]

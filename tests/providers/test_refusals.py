@@ -2,12 +2,13 @@
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from botocore.exceptions import ClientError
 from helpers.clients import CLIENTS, converse_claude, converse_llama, mistral
 from helpers.replies import Reply
-from helpers.stage import ALLOWED, REFUSES_USER_MESSAGE, Stage, asks, prompt
+from helpers.stage import ALLOWED, REFUSES_USER_MESSAGE, Stage, asks, prompt, reminders_in
 from helpers.strict_server import StrictServer
 from helpers.tools import grep
 from httpx import HTTPStatusError
@@ -46,6 +47,18 @@ def test_a_user_message_is_refused(stage: Stage) -> None:
             stage.play(agent, prompt("find it"))
     assert len(stage.server.accepted) == 3
     assert stage.server.refused == [BROKEN_RULE[stage.api]] * 2
+
+
+@pytest.mark.parametrize("api_and_delivery", [("openai-chat", "human_message")])
+@pytest.mark.parametrize("attachment", ["transient-middleware"])
+def test_a_thread_may_move_to_a_stricter_provider(stage: Stage) -> None:
+    """Nothing synthetic is in its messages: with the other delivery it goes on at Mistral."""
+    stage.server.reset([*(asks("grep") for _ in range(5)), Reply("no"), asks("grep"), Reply("bye")])
+    stage.play(stage.agent(), prompt("find it"))
+    moved = replace(stage, api="mistral", delivery="tool_message")
+    moved.play(moved.agent(), prompt("again"))
+    assert stage.server.refused == []
+    assert reminders_in(stage.server.accepted[-1]) == [3, 5]
 
 
 @refusing

@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from itertools import pairwise
+from typing import Annotated, Any
 
 import pytest
 from helpers.attachments import ATTACHMENTS, Host
@@ -10,12 +11,16 @@ from helpers.models import ScriptedModel, call, repeats, says
 from helpers.models import asks as model_asks
 from helpers.replies import Reply
 from helpers.stage import Stage, asks, prompt
-from langchain_core.messages import ToolMessage
+from langchain_core.messages import AnyMessage, ToolMessage
 from langchain_core.tools import BaseTool, ToolException, tool
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, StateGraph
+from langgraph.graph.message import add_messages
+from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.types import Command, interrupt
+from typing_extensions import TypedDict
 
-from langchain_repeat_guard import is_reminder
+from langchain_repeat_guard import RepeatReminderNode, is_reminder
 from langchain_repeat_guard.core.texts import FIRST_TEXT, LATER_HEAD
 from langchain_repeat_guard.history.delivery import carries_reminder
 
@@ -184,3 +189,31 @@ def _reminded(messages: list[Any]) -> list[tuple[int, int]]:
         for place, one in enumerate(answers)
         if carries_reminder(one)
     ]
+
+
+def without_marks(before: list[Any], added: list[Any]) -> list[Any]:
+    """Merge as `add_messages` does, and drop what no provider gets."""
+    merged: Any = add_messages(before, added)
+    return [message.model_copy(update={"additional_kwargs": {}}) for message in merged]
+
+
+class UnmarkedState(TypedDict):
+    """Messages whose marks are lost."""
+
+    messages: Annotated[list[AnyMessage], without_marks]
+
+
+def test_never_twice_where_the_mark_is_stripped() -> None:
+    """The step was counted, and is not told again."""
+    model = ScriptedModel(script=lambda seen: _repeats_until(seen, 5))
+    graph = StateGraph(UnmarkedState)
+    graph.add_node("model", lambda state: {"messages": [model.invoke(state["messages"])]})
+    graph.add_node("tools", ToolNode([text]))
+    graph.add_node("remind", RepeatReminderNode(delivery="tool_message"))
+    graph.add_edge(START, "model")
+    graph.add_conditional_edges("model", tools_condition)
+    for before, after in pairwise(["tools", "remind", "model"]):
+        graph.add_edge(before, after)
+    messages = graph.compile().invoke(prompt("go"))["messages"]
+    texts = [one.text for one in messages if isinstance(one, ToolMessage)]
+    assert [text_.count(FIRST_TEXT) + text_.count(LATER_HEAD) for text_ in texts] == [0, 0, 1, 0, 1]

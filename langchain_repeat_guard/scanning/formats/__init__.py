@@ -1,0 +1,1 @@
+"""Readers of recorded runs, one for each form that they come in."""

@@ -10,5 +10,5 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=int,
         default=0,
         metavar="N",
-        help="play N random runs in tests/laws, instead of a fixed set",
+        help="play N random runs of each kind in tests/laws, instead of a fixed set",
     )

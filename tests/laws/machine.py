@@ -34,7 +34,7 @@ from laws.seen import (
 
 from langchain_repeat_guard import RepeatGuardCallbackHandler, RepeatGuardConfig
 
-MOST_THREADS = 3
+MOST_OTHERS = 2
 SOURCES = {"note": {"lc_source": "harness"}, "summary": {"lc_source": "summarization"}}
 
 CALLS: st.SearchStrategy[Call] = st.sampled_from(
@@ -117,9 +117,10 @@ class Laws(RuleBasedStateMachine):
 
     threads = Bundle("threads")
 
-    def __init__(self) -> None:
-        """Start with nothing."""
+    def __init__(self, lead: Kind) -> None:
+        """Start with nothing. The first agent is of the kind `lead`."""
         super().__init__()
+        self.lead = lead
         self.desk = Desk()
         self.saver = InMemorySaver()
         self.all: list[Thread] = []
@@ -134,13 +135,12 @@ class Laws(RuleBasedStateMachine):
     @initialize(
         target=threads,
         config=CONFIGS,
-        kinds=st.permutations(KINDS),
-        number=st.integers(1, MOST_THREADS),
+        others=st.lists(st.sampled_from(KINDS), min_size=1, max_size=MOST_OTHERS),
     )
-    def start(self, config: RepeatGuardConfig, kinds: Sequence[Kind], number: int) -> Any:
+    def start(self, config: RepeatGuardConfig, others: Sequence[Kind]) -> Any:
         """Choose the settings of all guards, and let users start conversations."""
         self.config = config
-        for kind in [*kinds[:number], kinds[0]]:
+        for kind in (self.lead, *others):
             thread = Thread(f"t{next(self.numbers)}", kind)
             self.all.append(thread)
             self._say(thread, Event(self._new_id(thread), "prompt"))
@@ -176,41 +176,43 @@ class Laws(RuleBasedStateMachine):
         assert thread.head is text
 
     @rule(thread=threads)
-    def break_model(self, thread: Thread) -> None:
-        """Let a request to the model fail, so that the run breaks off."""
-        self._settle(thread)
-        self._model_says(thread, BrokenOffError())
-
-    @rule(thread=threads)
-    def go_on(self, thread: Thread) -> None:
-        """Answer what tools ask, and start broken runs again."""
-        self._settle(thread)
-
-    @rule(thread=threads)
     def prompt(self, thread: Thread) -> None:
         """Let the user say something, maybe while the agent is at work."""
         self._prompt(thread)
 
-    @rule(thread=threads)
-    def note(self, thread: Thread) -> None:
-        """Let the host say something that no user wrote."""
+    @rule(thread=threads, how=st.sampled_from(["model fails", "note"]))
+    def disturb(self, thread: Thread, how: Literal["model fails", "note"]) -> None:
+        """Let a request to the model break the run off, or the host say what no user wrote."""
         self._settle(thread)
-        self._say(thread, Event(self._new_id(thread), "note", thread.head))
+        if how == "note":
+            self._say(thread, Event(self._new_id(thread), "note", thread.head))
+        else:
+            self._model_says(thread, BrokenOffError())
 
-    @rule(thread=threads, keep=st.integers(1, 12), has_summary=st.booleans())
-    def compact(self, thread: Thread, keep: int, has_summary: bool) -> None:
-        """Delete older messages, or put a summary in their place."""
+    @rule(
+        thread=threads,
+        keep=st.integers(1, 12),
+        has_summary=st.booleans(),
+        keeps_prompt=st.booleans(),
+    )
+    def compact(self, thread: Thread, keep: int, has_summary: bool, keeps_prompt: bool) -> None:
+        """Delete older messages, all or all but the user's prompt; maybe leave a summary."""
         self._settle(thread)
         if not thread.kind.has_channel:
             return
         messages = self._messages(thread)
         cut = kept_from(messages, keep, thread.events)
-        edits: list[BaseMessage] = [RemoveMessage(str(one.id)) for one in messages[:cut]]
+        older, kept = messages[:cut], messages[cut:]
+        if keeps_prompt:
+            prompts = [one for one in older if self._is_prompt(thread, one)][-1:]
+            older = [one for one in older if one not in prompts]
+            kept = [*prompts, *kept]
+        edits: list[BaseMessage] = [RemoveMessage(str(one.id)) for one in older]
         if has_summary:
             summary = HumanMessage(
                 "summary", id=self._new_id(thread), additional_kwargs={**SOURCES["summary"]}
             )
-            edits = [RemoveMessage(REMOVE_ALL_MESSAGES), summary, *messages[cut:]]
+            edits = [RemoveMessage(REMOVE_ALL_MESSAGES), summary, *kept]
         thread.last_request = None
         self._run(thread, {"messages": edits})
 
@@ -305,6 +307,10 @@ class Laws(RuleBasedStateMachine):
     def _messages(self, thread: Thread) -> list[BaseMessage]:
         messages: list[BaseMessage] = self._state(thread).values["messages"]
         return messages
+
+    def _is_prompt(self, thread: Thread, message: BaseMessage) -> bool:
+        event = thread.events.get(str(message.id))
+        return event is not None and event.kind == "prompt"
 
     def _new_id(self, thread: Thread) -> str:
         return f"{thread.id}-{next(self.numbers)}"

@@ -32,7 +32,7 @@ from laws.seen import (
     shapes,
 )
 
-from langchain_repeat_guard import RepeatGuardCallbackHandler, RepeatGuardConfig
+from langchain_repeat_guard import RepeatGuardCallbackHandler, RepeatGuardConfig, is_reminder
 
 MOST_OTHERS = 2
 SOURCES = {"note": {"lc_source": "harness"}, "summary": {"lc_source": "summarization"}}
@@ -202,6 +202,8 @@ class Laws(RuleBasedStateMachine):
             return
         messages = self._messages(thread)
         cut = kept_from(messages, keep, thread.events)
+        if is_reminder(messages[cut]) and (keeps_prompt or not has_summary):
+            cut += 1  # only a summary may take the place of the results in front of a reminder
         older, kept = messages[:cut], messages[cut:]
         if keeps_prompt:
             prompts = [one for one in older if self._is_prompt(thread, one)][-1:]

@@ -1,9 +1,10 @@
 """The laws of the guard, checked by one machine on random runs of all adapters."""
 
+import zlib
 from functools import partial
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 from laws.agents import KINDS, Kind
 from laws.machine import Laws
@@ -22,10 +23,12 @@ def test_the_laws_hold(kind: Kind, request: pytest.FixtureRequest) -> None:
     budget = settings(
         max_examples=wanted or EXAMPLES,
         stateful_step_count=STEPS,
-        derandomize=not wanted,
         deadline=None,
         database=None,
         print_blob=True,
         suppress_health_check=list(HealthCheck),
     )
-    run_state_machine_as_test(partial(Laws, kind), settings=budget)
+    machine = partial(Laws, kind)
+    if not wanted:
+        machine = seed(zlib.crc32(kind.name.encode()))(machine)
+    run_state_machine_as_test(machine, settings=budget)

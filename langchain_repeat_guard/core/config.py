@@ -6,6 +6,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, field_validator
 
 from langchain_repeat_guard.core.checks import (
+    one_string,
     patterns_in,
     string_list,
     threshold_list,
@@ -230,10 +231,10 @@ class RepeatGuardConfig(BaseModel, frozen=True, extra="forbid"):
     def _check_overrides(cls, value: object) -> dict[str, object]:
         return patterns_in(value)
 
-    @field_validator("first_reminder", "later_reminder")
+    @field_validator("first_reminder", "later_reminder", mode="before")
     @classmethod
-    def _check_text(cls, value: str | None) -> str | None:
-        return None if value is None else check_text(value)
+    def _check_text(cls, value: object) -> str | None:
+        return None if value is None else check_text(one_string(value, "texts"))
 
 
 def _paths(value: object) -> tuple[str, ...]:

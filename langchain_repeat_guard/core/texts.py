@@ -46,10 +46,14 @@ def check_text(text: str) -> str:
     """Return `text` if `fill` can fill it.
 
     Raises:
-        ValueError: It is empty, or has braces around something else than one of `FIELDS`.
+        ValueError: It is empty, or cannot be encoded, or has braces around something else than one
+            of `FIELDS`.
     """
     if not text.strip():
         msg = f"must say something, got {text!r}"
+        raise ValueError(msg)
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        msg = f"must not hold surrogates, which no provider takes, got {text!r}"
         raise ValueError(msg)
     try:
         parts = list(string.Formatter().parse(text))

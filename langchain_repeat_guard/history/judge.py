@@ -19,6 +19,7 @@ from langchain_repeat_guard.history.steps import (
     read_back,
     was_written_by_user,
 )
+from langchain_repeat_guard.history.tokens import place_among
 
 _TrackedCall = tuple[int, IssuedCall, tuple[str, str]]
 Past = Iterator[Step | Prompt | Closing]
@@ -173,24 +174,25 @@ def _before(
 
 def _as_counted(step: Step, memory: Carried, config: RepeatGuardConfig) -> Carried | None:
     """Return what was carried after `step`, or None if it was not counted."""
-    for place, (token, _) in enumerate(memory.counted):
-        if token == step.token:
-            if memory.counted[-1][0] == token:
-                return memory
-            # Later steps were taken out of the history. Only their keys were kept: read this one's.
-            calls = _tracked(step.calls, config)[-1:]
-            return memory.back_to(place, calls[0][2][0] if calls else "")
-    return None
+    if not memory.counted:
+        return None
+    if memory.counted[-1][0] == step.token:
+        return memory
+    place = place_among(memory.counted, step.token)
+    if place is None or place == len(memory.counted) - 1:
+        return None if place is None else memory
+    # Later steps were taken out of the history. Only their keys were kept: read this one's.
+    calls = _tracked(step.calls, config)[-1:]
+    return memory.back_to(place, calls[0][2][0] if calls else "")
 
 
 def _was_rewound(past: Past, memory: Carried) -> bool:
     """Tell whether the newest counted steps were taken out of the history, but not all of them."""
-    tokens = [token for token, _ in memory.counted]
     for item in past:
         if type(item) is Prompt:
             return False
-        if type(item) is Step and item.token in tokens:
-            return item.token != tokens[-1]
+        if type(item) is Step and (place := place_among(memory.counted, item.token)) is not None:
+            return place != len(memory.counted) - 1
     return False
 
 

@@ -19,6 +19,7 @@ from langchain_repeat_guard.history.calls import (
     well_formed_calls_of,
 )
 from langchain_repeat_guard.history.delivery import carries_reminder, is_reminder_with
+from langchain_repeat_guard.history.tokens import token_at
 
 _TOOL = frozenset({"tool", "ToolMessageChunk"})
 _AI = frozenset({"ai", "AIMessageChunk"})
@@ -33,7 +34,7 @@ class Step:
 
     message: AIMessage
     token: str
-    """What tells the step from others: the message's id, or its position where it has none."""
+    """What tells the step from others: the message's id, or where it stands if it has none."""
 
     answers: Sequence[ToolMessage]
     """Newest first."""
@@ -118,7 +119,9 @@ def read_back(
             answers += [message]
         elif kind in _AI:
             if message.tool_calls or message.invalid_tool_calls:
-                yield Step(message, message.id or f"#{index}", answers, repairs_malformed)
+                yield Step(
+                    message, message.id or token_at(index, message), answers, repairs_malformed
+                )
                 answers = []
             else:
                 yield _CLOSING

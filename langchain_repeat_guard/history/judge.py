@@ -58,6 +58,7 @@ def judge(
     config: RepeatGuardConfig,
     is_user_prompt: IsUserPrompt = was_written_by_user,
     repairs_malformed: bool = False,
+    is_visit: bool = False,
 ) -> Verdict:
     """Say which reminders are due behind the last of `messages`.
 
@@ -72,6 +73,9 @@ def judge(
         is_user_prompt: Tells a user's prompt from other human messages.
         repairs_malformed: Whether the host answers malformed calls on the way to the model, so that
             a step is complete without those answers.
+        is_visit: Whether the agent works in another graph, which may visit it with the messages of
+            earlier visits or of other agents. What an answer has closed is then theirs, as long as
+            nothing is carried.
     """
     memory = carried or Carried()
     rewindable = config.counting == "since_new_call" and memory.counted
@@ -83,6 +87,8 @@ def judge(
         own_texts=config.own_texts,
         repairs_malformed=repairs_malformed,
     )
+    if is_visit and not memory.counted:
+        past = _of_this_visit(past)
     may_remind = True
     for item in past:
         if type(item) is Step:
@@ -184,6 +190,15 @@ def _as_counted(step: Step, memory: Carried, config: RepeatGuardConfig) -> Carri
     # Later steps were taken out of the history. Only their keys were kept: read this one's.
     calls = _tracked(step.calls, config)[-1:]
     return memory.back_to(place, calls[0][2][0] if calls else "")
+
+
+def _of_this_visit(past: Past) -> Past:
+    """Leave out the steps that stand before an answer."""
+    is_closed = False
+    for item in past:
+        is_closed = is_closed or (type(item) is Closing and item.is_answer)
+        if type(item) is not Step or not is_closed:
+            yield item
 
 
 def _was_rewound(past: Past, memory: Carried) -> bool:

@@ -1,7 +1,7 @@
 """One agent's steps, read from its messages, newest first."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.messages import (
@@ -83,8 +83,10 @@ class Prompt:
 class Closing:
     """Something after which the step before it takes no reminder: an answer, or a reminder."""
 
+    is_answer: bool = field(default=True, compare=False)
 
-_CLOSING = Closing()
+
+_ANSWER, _REMINDER = Closing(), Closing(is_answer=False)
 
 
 def was_written_by_user(message: HumanMessage) -> bool:
@@ -124,9 +126,9 @@ def read_back(
                 )
                 answers = []
             else:
-                yield _CLOSING
+                yield _ANSWER
         elif kind in _HUMAN:
             if is_reminder_with(message, own_texts):
-                yield _CLOSING
+                yield _REMINDER
             elif is_user_prompt(message):
                 yield Prompt(message.id or "")

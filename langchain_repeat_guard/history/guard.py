@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from langchain_core.messages import ToolMessage
+from langchain_core.runnables.config import ensure_config
 
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.core.failsafe import FailOpen
@@ -38,6 +39,12 @@ class StateUpdate(NamedTuple):
     event: ReminderEvent | None
     is_at_limit: bool
     """Whether the run is to end now; its last message is among `values`."""
+
+
+def _is_in_another_graph() -> bool:
+    """Tell whether the graph that runs now is part of another one."""
+    metadata = ensure_config().get("metadata") or {}
+    return "|" in str(metadata.get("langgraph_checkpoint_ns"))
 
 
 class HistoryGuard:
@@ -97,6 +104,7 @@ class HistoryGuard:
             config=self.config,
             is_user_prompt=self._is_user_prompt,
             repairs_malformed=self._repairs_malformed,
+            is_visit=carried is not None and not carried.counted and _is_in_another_graph(),
         )
         step = verdict.step
         if step is not None and (verdict.due or not self._has_seen_step):

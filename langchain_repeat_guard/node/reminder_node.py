@@ -43,7 +43,9 @@ class RepeatReminderNode(Runnable[Any, Any]):
     has to be added to the graph's state. Adds one superstep per model call.
 
     The graph's messages need a reducer that appends, such as `add_messages` or `operator.add`: in
-    a state without one, any node's update replaces the whole list.
+    a state without one, any node's update replaces the whole list. A conditional edge behind this
+    node is given what the node reads; one that needs other keys annotates its parameter with the
+    graph's state.
 
     Args:
         config: Settings, or single settings by name as `options`.

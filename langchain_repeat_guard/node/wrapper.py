@@ -49,7 +49,8 @@ class RepeatGuardNode(Runnable[Any, Any]):
 
     Adds no superstep and no checkpoint. The wrapped node gets the state as it is, and its results,
     Commands, interrupts and exceptions pass through untouched. Without a channel (see
-    `RepeatGuardState`) the chain is read from the messages, as far back as it reaches.
+    `RepeatGuardState`) the chain is read from the messages, as far back as it reaches; a subgraph
+    that is visited again with the messages of earlier visits, and no prompt between, needs one.
 
     A Send fan-out gives a tools node one call at a time; there it passes everything through, since
     no single call knows whether its step is complete. Use `RepeatReminderNode` there.

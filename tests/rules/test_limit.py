@@ -113,7 +113,9 @@ def texts_of(part: Any) -> list[str]:
     if isinstance(part, AIMessage | AIMessageChunk):
         return [str(part.content)]
     members = part.values() if isinstance(part, dict) else part
-    return [t for m in members for t in texts_of(m)] if isinstance(part, dict | list | tuple) else []
+    return (
+        [t for m in members for t in texts_of(m)] if isinstance(part, dict | list | tuple) else []
+    )
 
 
 @every(MIDDLEWARES)
@@ -133,9 +135,7 @@ def test_a_run_that_was_interrupted_ends_too(guard: Any, run: Run) -> None:
     question = {"question": "?"}
     model = ScriptedModel(script=repeats(4, "ask_human", question))
     middleware = [guard(limit=3, thresholds=(9,))]
-    agent = create_agent(
-        model, [ask_human], middleware=middleware, checkpointer=InMemorySaver()
-    )
+    agent = create_agent(model, [ask_human], middleware=middleware, checkpointer=InMemorySaver())
     run(agent, prompt(), CONFIG)
     output: dict[str, Any] = {}
     for _ in range(3):

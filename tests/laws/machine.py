@@ -29,6 +29,7 @@ from laws.seen import (
     has_reminder,
     kept_from,
     message_of,
+    newest_anchor,
     newest_event,
     shapes,
 )
@@ -192,30 +193,38 @@ class Laws(RuleBasedStateMachine):
 
     @rule(
         thread=threads,
-        keep=st.integers(1, 12),
+        keep=st.integers(0, 12),
         has_summary=st.booleans(),
         keeps_prompt=st.booleans(),
     )
     def compact(self, thread: Thread, keep: int, has_summary: bool, keeps_prompt: bool) -> None:
-        """Delete older messages, all or all but the user's prompt; maybe leave a summary."""
+        """Delete older messages, all or all but the user's prompt; maybe leave a summary.
+
+        What the guard has not counted yet is not older.
+        """
         self._settle(thread)
         if not thread.kind.has_channel:
             return
         messages = self._messages(thread)
-        cut = kept_from(messages, keep, thread.events)
-        if is_reminder(messages[cut]) and (keeps_prompt or not has_summary):
+        anchor = newest_anchor(messages, thread.events)
+        cut = kept_from(messages, keep)
+        if not self._has_counted_all(thread):
+            cut = min(cut, max(anchor, 0))
+        has_summary = has_summary or cut > anchor
+        if messages[cut:] and is_reminder(messages[cut]) and not has_summary:
             cut += 1  # only a summary may take the place of the results in front of a reminder
         older, kept = messages[:cut], messages[cut:]
-        if keeps_prompt:
-            prompts = [one for one in older if self._is_prompt(thread, one)][-1:]
-            older = [one for one in older if one not in prompts]
-            kept = [*prompts, *kept]
-        edits: list[BaseMessage] = [RemoveMessage(str(one.id)) for one in older]
+        prompts = (
+            [one for one in older if self._is_prompt(thread, one)][-1:] if keeps_prompt else []
+        )
+        edits: list[BaseMessage] = [
+            RemoveMessage(str(one.id)) for one in older if one not in prompts
+        ]
         if has_summary:
-            summary = HumanMessage(
-                "summary", id=self._new_id(thread), additional_kwargs={**SOURCES["summary"]}
-            )
-            edits = [RemoveMessage(REMOVE_ALL_MESSAGES), summary, *kept]
+            note = Event(self._new_id(thread), "note", thread.head)
+            thread.events[note.id] = note
+            summary = HumanMessage("summary", id=note.id, additional_kwargs={**SOURCES["summary"]})
+            edits = [RemoveMessage(REMOVE_ALL_MESSAGES), *prompts, summary, *kept]
         thread.last_request = None
         self._run(thread, {"messages": edits})
 
@@ -311,6 +320,15 @@ class Laws(RuleBasedStateMachine):
     def _messages(self, thread: Thread) -> list[BaseMessage]:
         messages: list[BaseMessage] = self._state(thread).values["messages"]
         return messages
+
+    def _has_counted_all(self, thread: Thread) -> bool:
+        """Tell whether the guard has taken in the newest step or prompt."""
+        if thread.kind.runs == "with-tools":
+            said = [event for event in thread.head.past if event.kind in ("prompt", "step")]
+            return said[-1].kind == "step"
+        if thread.kind.runs == "with-model":
+            return thread.head.newest.kind == "text"
+        return thread.kind.has_seen_newest(self._state(thread).next)
 
     def _is_prompt(self, thread: Thread, message: BaseMessage) -> bool:
         event = thread.events.get(str(message.id))

@@ -42,20 +42,21 @@ def expected_reminders(
     return [(f"repeat_guard:{one.id}", said[str(one.id)]) for one in messages if one.id in said]
 
 
-def kept_from(messages: Sequence[BaseMessage], keep: int, events: Mapping[str, Event]) -> int:
-    """Return where the newest `keep` messages start, or a little before.
-
-    No results without their calls are kept, and never less than the newest step or prompt.
-    """
+def kept_from(messages: Sequence[BaseMessage], keep: int) -> int:
+    """Return where the newest `keep` messages start, or a little before: no results alone."""
     cut = max(len(messages) - keep, 0)
-    while isinstance(messages[cut], ToolMessage):
+    while cut < len(messages) and isinstance(messages[cut], ToolMessage):
         cut -= 1
-    anchors = [
-        place
-        for place, one in enumerate(messages)
-        if one.id in events and events[str(one.id)].kind in ("prompt", "step")
-    ]
-    return min(cut, *anchors[-1:], cut)
+    return cut
+
+
+def newest_anchor(messages: Sequence[BaseMessage], events: Mapping[str, Event]) -> int:
+    """Return the place of the newest step or prompt; -1 where none is left."""
+    for place in range(len(messages) - 1, -1, -1):
+        event = events.get(str(messages[place].id))
+        if event is not None and event.kind in ("prompt", "step"):
+            return place
+    return -1
 
 
 def shapes(messages: Sequence[BaseMessage], events: Mapping[str, Event]) -> dict[Any, Any]:

@@ -195,10 +195,16 @@ class Laws(RuleBasedStateMachine):
         thread=threads,
         keep=st.integers(0, 12),
         has_summary=st.booleans(),
-        keeps_prompt=st.booleans(),
+        keeps_prompt=st.sampled_from(["none", "first", "newest"]),
     )
-    def compact(self, thread: Thread, keep: int, has_summary: bool, keeps_prompt: bool) -> None:
-        """Delete older messages, all or all but the user's prompt; maybe leave a summary.
+    def compact(
+        self,
+        thread: Thread,
+        keep: int,
+        has_summary: bool,
+        keeps_prompt: Literal["none", "first", "newest"],
+    ) -> None:
+        """Delete older messages, all or all but one of the prompts; maybe leave a summary.
 
         What the guard has not counted yet is not older.
         """
@@ -214,9 +220,8 @@ class Laws(RuleBasedStateMachine):
         if messages[cut:] and is_reminder(messages[cut]) and not has_summary:
             cut += 1  # only a summary may take the place of the results in front of a reminder
         older, kept = messages[:cut], messages[cut:]
-        prompts = (
-            [one for one in older if self._is_prompt(thread, one)][-1:] if keeps_prompt else []
-        )
+        prompts = [one for one in older if self._is_prompt(thread, one)]
+        prompts = {"none": [], "first": prompts[:1], "newest": prompts[-1:]}[keeps_prompt]
         edits: list[BaseMessage] = [
             RemoveMessage(str(one.id)) for one in older if one not in prompts
         ]

@@ -168,10 +168,7 @@ class CallCounts:
         """The calls, last used last, and their counts."""
         newest = self._newest_start
         return tuple(
-            [
-                (key, count if start == newest else 0)
-                for key, (start, count) in self._counts.items()
-            ]
+            [(key, count if start == newest else 0) for key, (start, count) in self._counts.items()]
         )
 
 

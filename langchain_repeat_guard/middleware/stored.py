@@ -138,7 +138,7 @@ def _ends_runs(config: object, options: Mapping[str, Any]) -> bool:
 
 
 @cache
-def _ending(kind: type[RepeatGuardMiddleware]) -> type[RepeatGuardMiddleware]:
+def _ending(kind: Hashable) -> type[RepeatGuardMiddleware]:
     """Return the class that ends runs in place of `kind`, which may be a user's own."""
     if kind is RepeatGuardMiddleware:
         return _EndingRepeatGuardMiddleware

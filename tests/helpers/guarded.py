@@ -107,5 +107,7 @@ def told(requests: Sequence[Sequence[BaseMessage]]) -> Found:
     """Return all reminders in a model's requests, each once, in order."""
     messages = {one.id: one for request in requests for one in request if is_reminder(one)}
     return [
-        (str(one.id), str(one.content)) for one in messages.values() if isinstance(one, HumanMessage)
+        (str(one.id), str(one.content))
+        for one in messages.values()
+        if isinstance(one, HumanMessage)
     ]

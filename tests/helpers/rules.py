@@ -53,7 +53,10 @@ OPTIONS = st.fixed_dictionaries(
     optional={
         "ignore_arguments": st.sampled_from([{"gr*": ("path",)}, {"read": ("path",)}]),
         "overrides": st.sampled_from(
-            [{"grep": {"thresholds": (3,)}, "*": {"thresholds": (2, 3)}}, {"pi*": {"thresholds": [4]}}]
+            [
+                {"grep": {"thresholds": (3,)}, "*": {"thresholds": (2, 3)}},
+                {"pi*": {"thresholds": [4]}},
+            ]
         ),
         "remind_every": st.integers(1, 3),
         "style": st.just("redirect"),

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from helpers.rules import OPTIONS, PROMPTS, Found, Options, Prompts, expected, history
+from helpers.rules import OPTIONS, PROMPTS, Call, Found, Options, Prompts, expected, history
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
@@ -119,7 +119,7 @@ def test_a_cycle_survives_a_summary() -> None:
 
 def test_sets_of_parallel_calls_are_found() -> None:
     """The same three calls at once, in any order, again and again."""
-    ping = ("ping", {})
+    ping: Call = ("ping", {})
     steps = [[GREP, READ, ping], [ping, READ, GREP], [READ, ping, GREP]]
     *_, messages = history([steps])
     verdict = judge(messages, None, config=RepeatGuardConfig(**SINCE_NEW))

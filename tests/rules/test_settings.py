@@ -76,7 +76,7 @@ def test_wrong_value(field: str, value: Any, place: tuple[str, ...], rule: str) 
 def test_an_override_knows_no_other_fields() -> None:
     """A misspelt one is refused by its name."""
     with pytest.raises(ValidationError) as caught:
-        RepeatGuardConfig(overrides={"shell": {"thresholds": (5,), "limit": 9}})  # type: ignore[dict-item]
+        RepeatGuardConfig(overrides={"shell": {"thresholds": (5,), "limit": 9}})
     (problem,) = caught.value.errors(include_url=False)
     assert (problem["type"], problem["loc"]) == ("extra_forbidden", ("overrides", "shell", "limit"))
 

@@ -8,18 +8,15 @@ from typing import Annotated
 
 import typer
 
+from langchain_repeat_guard.cli.config_flags import with_config_flags
 from langchain_repeat_guard.cli.options import (
     MODEL_CALLS,
-    ArgumentsPreviewChars,
-    Exclude,
-    Include,
-    Thresholds,
-    config_from_flags,
     live_flags,
 )
 from langchain_repeat_guard.cli.output import print_json, say
 from langchain_repeat_guard.cli.scan import scan_command
 from langchain_repeat_guard.core.config import RepeatGuardConfig
+from langchain_repeat_guard.errors import RepeatGuardSetupError
 
 RUN_FAILED = 1
 USAGE = 2
@@ -56,12 +53,10 @@ app.command("scan")(scan_command)
 
 
 @app.command("demo")
+@with_config_flags
 def demo_command(
     *,
-    thresholds: Thresholds = None,
-    include: Include = None,
-    exclude: Exclude = None,
-    arguments_preview_chars: ArgumentsPreviewChars = None,
+    config: RepeatGuardConfig,
     model: Annotated[
         str | None,
         typer.Option(
@@ -92,12 +87,6 @@ def demo_command(
 
     List flags can be repeated, or take several values parted by commas.
     """
-    config = config_from_flags(
-        thresholds=thresholds,
-        include=include,
-        exclude=exclude,
-        arguments_preview_chars=arguments_preview_chars,
-    )
     model_calls = live_flags(model, base_url, max_steps)
     if model is None:
         _play_back(config, as_json=as_json)
@@ -155,6 +144,9 @@ def _run_errors() -> Iterator[None]:
     """Turn whatever a run raises into one line and exit code 1."""
     try:
         yield
+    except RepeatGuardSetupError as error:
+        say(str(error))
+        raise typer.Exit(USAGE) from error
     except Exception as error:
         say(f"the run failed: {type(error).__name__}: {error}")
         raise typer.Exit(RUN_FAILED) from error

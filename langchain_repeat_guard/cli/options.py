@@ -39,31 +39,6 @@ ArgumentsPreviewChars = Annotated[
 ]
 
 
-def config_from_flags(
-    *,
-    thresholds: Sequence[str] | None,
-    include: Sequence[str] | None,
-    exclude: Sequence[str] | None,
-    arguments_preview_chars: str | None,
-) -> RepeatGuardConfig:
-    """Return the settings that the flags ask for. A flag that is not given keeps its default.
-
-    Raises:
-        typer.BadParameter: A value breaks its rule. The message names flag, rule and value, and the
-            command ends with exit code 2.
-    """
-    given: dict[str, Any] = {}
-    if thresholds is not None:
-        given["thresholds"] = [number_or_text(item) for item in split_list(thresholds)]
-    if include is not None:
-        given["include"] = split_list(include)
-    if exclude is not None:
-        given["exclude"] = split_list(exclude)
-    if arguments_preview_chars is not None:
-        given["arguments_preview_chars"] = number_or_text(arguments_preview_chars)
-    return checked_config(given)
-
-
 def checked_config(given: dict[str, Any]) -> RepeatGuardConfig:
     """Return the settings with the fields `given`.
 

@@ -173,7 +173,7 @@ class RepeatGuardConfig(BaseModel, frozen=True, extra="forbid"):
 
     def ignored_paths(self, tool: str) -> tuple[str, ...]:
         """Return the paths of the arguments of `tool` that do not count."""
-        return first_match(self.ignore_arguments, tool) or ()
+        return (first_match(self.ignore_arguments, tool) if self.ignore_arguments else None) or ()
 
     def settles_at(self, tool: str) -> float:
         """Return the length from which on all chains of `tool` are treated alike."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from langchain_core.messages import ToolMessage
-from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import ensure_config
 
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.core.failsafe import FailOpen
@@ -24,9 +24,7 @@ from langchain_repeat_guard.history.delivery import (
 )
 from langchain_repeat_guard.history.events import (
     ReminderEvent,
-    asend_event,
     reminder_event,
-    send_event,
 )
 from langchain_repeat_guard.history.handover import TakenReminders
 from langchain_repeat_guard.history.judge import Verdict, judge
@@ -41,6 +39,12 @@ class StateUpdate(NamedTuple):
     event: ReminderEvent | None
     is_at_limit: bool
     """Whether the run is to end now; its last message is among `values`."""
+
+
+def _is_in_another_graph() -> bool:
+    """Tell whether the graph that runs now is part of another one."""
+    metadata = ensure_config().get("metadata") or {}
+    return "|" in str(metadata.get("langgraph_checkpoint_ns"))
 
 
 class HistoryGuard:
@@ -100,6 +104,7 @@ class HistoryGuard:
             config=self.config,
             is_user_prompt=self._is_user_prompt,
             repairs_malformed=self._repairs_malformed,
+            is_visit=carried is not None and not carried.counted and _is_in_another_graph(),
         )
         step = verdict.step
         if step is not None and (verdict.due or not self._has_seen_step):
@@ -146,18 +151,6 @@ class HistoryGuard:
         event = reminder_event(taken.due, taken.message_id) if delivered else None
         values = {self.messages_key: delivered} if delivered else {}
         return StateUpdate(values, event, is_at_limit=False)
-
-    def announce(self, event: ReminderEvent | None, config: RunnableConfig | None = None) -> None:
-        """Tell the run's listeners, if there is anything to tell."""
-        if event is not None:
-            self.failsafe.run(send_event, event, config)
-
-    async def aannounce(
-        self, event: ReminderEvent | None, config: RunnableConfig | None = None
-    ) -> None:
-        """Do as `announce` does, from a coroutine."""
-        if event is not None:
-            await self.failsafe.arun(asend_event, event, config)
 
     def _delivered(
         self, due: Sequence[DueReminder], message_id: str | None, answer: ToolMessage | None

@@ -20,6 +20,7 @@ from langchain_repeat_guard.history.steps import (
     read_back,
     was_written_by_user,
 )
+from langchain_repeat_guard.history.tokens import place_among
 
 _TrackedCall = tuple[int, IssuedCall, tuple[str, str]]
 Past = Iterator[Step | Prompt | Closing]
@@ -58,6 +59,7 @@ def judge(
     config: RepeatGuardConfig,
     is_user_prompt: IsUserPrompt = was_written_by_user,
     repairs_malformed: bool = False,
+    is_visit: bool = False,
 ) -> Verdict:
     """Say which reminders are due behind the last of `messages`.
 
@@ -72,6 +74,9 @@ def judge(
         is_user_prompt: Tells a user's prompt from other human messages.
         repairs_malformed: Whether the host answers malformed calls on the way to the model, so that
             a step is complete without those answers.
+        is_visit: Whether the agent works in another graph, which may visit it with the messages of
+            earlier visits or of other agents. What an answer has closed is then theirs, as long as
+            nothing is carried.
     """
     memory = carried or Carried()
     rewindable = config.counting == "since_new_call" and memory.counted
@@ -84,7 +89,7 @@ def judge(
     )
     if rewindable and _was_rewound(read(), memory):
         memory = Carried(prompts=memory.prompts)
-    past = read()
+    past = _of_this_visit(read()) if is_visit else read()
     may_remind = True
     for item in past:
         if type(item) is Step:
@@ -176,24 +181,34 @@ def _before(
 
 def _as_counted(step: Step, memory: Carried, config: RepeatGuardConfig) -> Carried | None:
     """Return what was carried after `step`, or None if it was not counted."""
-    for place, (token, _) in enumerate(memory.counted):
-        if token == step.token:
-            if memory.counted[-1][0] == token:
-                return memory
-            # Later steps were taken out of the history. Only their keys were kept: read this one's.
-            calls = _tracked(step.calls, config)[-1:]
-            return memory.back_to(place, calls[0][2][0] if calls else "")
-    return None
+    if not memory.counted:
+        return None
+    if memory.counted[-1][0] == step.token:
+        return memory
+    place = place_among(memory.counted, step.token)
+    if place is None or place == len(memory.counted) - 1:
+        return None if place is None else memory
+    # Later steps were taken out of the history. Only their keys were kept: read this one's.
+    calls = _tracked(step.calls, config)[-1:]
+    return memory.back_to(place, calls[0][2][0] if calls else "")
+
+
+def _of_this_visit(past: Past) -> Past:
+    """Leave out the steps that stand before an answer."""
+    is_closed = False
+    for item in past:
+        is_closed = is_closed or (type(item) is Closing and item.is_answer)
+        if type(item) is not Step or not is_closed:
+            yield item
 
 
 def _was_rewound(past: Past, memory: Carried) -> bool:
     """Tell whether the newest counted steps were taken out of the history, but not all of them."""
-    tokens = [token for token, _ in memory.counted]
     for item in past:
         if type(item) is Prompt:
             return False
-        if type(item) is Step and item.token in tokens:
-            return item.token != tokens[-1]
+        if type(item) is Step and (place := place_among(memory.counted, item.token)) is not None:
+            return place != len(memory.counted) - 1
     return False
 
 
@@ -227,7 +242,7 @@ def _read_chain(
     if not calls:
         return memory
     _, first, (key, _) = calls[0]
-    same = SameArguments(first.name, counted_arguments(first.name, first.args, config), key)
+    same = SameArguments(first.name, first.args, key, config.ignored_paths(first.name))
     enough = config.settles_at(first.name)
     count = 0
     seen = {step.token}
@@ -240,7 +255,7 @@ def _read_chain(
         seen |= {item.token}
         only = item.only_call
         if only is not None and only["name"] == first.name:
-            is_broken = counted_arguments(first.name, only["args"], config) not in same
+            is_broken = only["args"] not in same
             repeats = 0 if is_broken else 1
         else:
             repeats, is_broken = _repeats(first.name, same, item, config)
@@ -259,7 +274,7 @@ def _repeats(
     count = 0
     for call in reversed(step.calls if step.is_complete else ()):
         if config.tracks(call.name):
-            if call.name != name or counted_arguments(name, call.args, config) not in same:
+            if call.name != name or call.args not in same:
                 return count, True
             count += 1
     return count, False

@@ -42,7 +42,7 @@ class MarkedStep(NamedTuple):
     """A step whose results are followed by a reminder in every request. Holds no arguments."""
 
     token: str
-    """The step's token: the id of its AIMessage, or `#` and its position."""
+    """The step's token: the id of its AIMessage, or `#` and where it stood."""
 
     marks: Sequence[Mark]
 

@@ -13,6 +13,7 @@ from langchain_repeat_guard.history.delivery import (
     reminder_message,
 )
 from langchain_repeat_guard.history.marks import MarkedStep, due_again
+from langchain_repeat_guard.history.tokens import has_moved, position_in, token_at
 
 
 class Addressed(NamedTuple):
@@ -78,8 +79,14 @@ def _places_by_id(messages: Sequence[Any]) -> dict[Any, int]:
 def _source(token: str, messages: Sequence[Any], places: Mapping[Any, int]) -> Any | None:
     if (index := places.get(token)) is not None:
         return messages[index]
-    index = int(token[1:]) if token[:1] == "#" and token[1:].isdecimal() else len(messages)
-    return messages[index] if index < len(messages) else None
+    position, _ = position_in(token)
+    for index in range(min(position, len(messages) - 1), -1, -1):
+        message = convert_to_messages([messages[index]])[0]
+        if isinstance(message, AIMessage):
+            now = token_at(index, message)
+            if now == token or has_moved(token, now):
+                return messages[index]
+    return None
 
 
 def _place_of(

@@ -1,7 +1,7 @@
 """One agent's steps, read from its messages, newest first."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.messages import (
@@ -19,6 +19,7 @@ from langchain_repeat_guard.history.calls import (
     well_formed_calls_of,
 )
 from langchain_repeat_guard.history.delivery import carries_reminder, is_reminder_with
+from langchain_repeat_guard.history.tokens import token_at
 
 _TOOL = frozenset({"tool", "ToolMessageChunk"})
 _AI = frozenset({"ai", "AIMessageChunk"})
@@ -33,7 +34,7 @@ class Step:
 
     message: AIMessage
     token: str
-    """What tells the step from others: the message's id, or its position where it has none."""
+    """What tells the step from others: the message's id, or where it stands if it has none."""
 
     answers: Sequence[ToolMessage]
     """Newest first."""
@@ -82,8 +83,10 @@ class Prompt:
 class Closing:
     """Something after which the step before it takes no reminder: an answer, or a reminder."""
 
+    is_answer: bool = field(default=True, compare=False)
 
-_CLOSING = Closing()
+
+_ANSWER, _REMINDER = Closing(), Closing(is_answer=False)
 
 
 def was_written_by_user(message: HumanMessage) -> bool:
@@ -118,12 +121,14 @@ def read_back(
             answers += [message]
         elif kind in _AI:
             if message.tool_calls or message.invalid_tool_calls:
-                yield Step(message, message.id or f"#{index}", answers, repairs_malformed)
+                yield Step(
+                    message, message.id or token_at(index, message), answers, repairs_malformed
+                )
                 answers = []
             else:
-                yield _CLOSING
+                yield _ANSWER
         elif kind in _HUMAN:
             if is_reminder_with(message, own_texts):
-                yield _CLOSING
+                yield _REMINDER
             elif is_user_prompt(message):
                 yield Prompt(message.id or "")

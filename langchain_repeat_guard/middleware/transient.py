@@ -4,28 +4,24 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from langchain.agents.middleware import (
-    AgentMiddleware,
     ExtendedModelResponse,
     ModelRequest,
     ModelResponse,
 )
-from langchain_core.messages import HumanMessage
 from langgraph.types import Command
 
-from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.history.carried import CHANNEL
-from langchain_repeat_guard.history.delivery import Delivery
-from langchain_repeat_guard.history.guard import HistoryGuard
+from langchain_repeat_guard.history.events import asend_event, send_event
 from langchain_repeat_guard.history.transient import Prepared, prepare
+from langchain_repeat_guard.middleware.base import GuardMiddleware
 from langchain_repeat_guard.middleware.listening import ModelInputs
-from langchain_repeat_guard.middleware.state import NAME, GuardedAgentState
 
 _Request = ModelRequest[Any]
 _Response = ModelResponse[Any]
 _Result = _Response | ExtendedModelResponse[Any]
 
 
-class TransientRepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any]):
+class TransientRepeatGuardMiddleware(GuardMiddleware):
     """Puts a reminder into the model's requests when the model repeats itself; stores none.
 
     The state's messages stay as the user and the model wrote them. A private channel of the state
@@ -57,39 +53,10 @@ class TransientRepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any
         'Done.'
     """
 
-    state_schema = GuardedAgentState
+    _adapter = "TransientRepeatGuardMiddleware"
 
-    def __init__(
-        self,
-        *,
-        config: RepeatGuardConfig | None = None,
-        is_user_prompt: Callable[[HumanMessage], bool] | None = None,
-        delivery: Delivery = "human_message",
-        **options: Any,
-    ) -> None:
-        """Check the settings."""
-        super().__init__()
-        self._guard = HistoryGuard(
-            "TransientRepeatGuardMiddleware",
-            config=config,
-            options=options,
-            messages_key="messages",
-            is_user_prompt=is_user_prompt,
-            delivery=delivery,
-            repairs_malformed=True,
-            can_end_run=True,
-        )
-        self._checked_model: object = None
-
-    @property
-    def name(self) -> str:
-        """Name of every guard: `create_agent` raises where a second one is listed."""
-        return NAME
-
-    @property
-    def config(self) -> RepeatGuardConfig:
-        """The settings in force."""
-        return self._guard.config
+    _checked_model: object = None
+    """The last model that was looked at."""
 
     def wrap_model_call(
         self, request: _Request, handler: Callable[[_Request], _Response]
@@ -102,7 +69,7 @@ class TransientRepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any
         if prepared.last_message is not None:
             return _remember(prepared, ModelResponse(result=[prepared.last_message]))
         if prepared.event is not None:
-            self._guard.announce(prepared.event)
+            run(send_event, prepared.event)
         if prepared.messages is None:
             response = handler(request)
         else:
@@ -125,7 +92,7 @@ class TransientRepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any
         if prepared.last_message is not None:
             return _remember(prepared, ModelResponse(result=[prepared.last_message]))
         if prepared.event is not None:
-            await self._guard.aannounce(prepared.event)
+            await self._guard.failsafe.arun(asend_event, prepared.event)
         if prepared.messages is None:
             response = await handler(request)
         else:

@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.history.carried import CHANNEL
 from langchain_repeat_guard.history.delivery import Delivery
+from langchain_repeat_guard.history.events import asend_event, send_event
 from langchain_repeat_guard.history.guard import HistoryGuard, StateUpdate
 from langchain_repeat_guard.history.handover import FindsReminders
 from langchain_repeat_guard.node.hooks import (
@@ -42,7 +43,9 @@ class RepeatReminderNode(Runnable[Any, Any]):
     has to be added to the graph's state. Adds one superstep per model call.
 
     The graph's messages need a reducer that appends, such as `add_messages` or `operator.add`: in
-    a state without one, any node's update replaces the whole list.
+    a state without one, any node's update replaces the whole list. A conditional edge behind this
+    node is given what the node reads; one that needs other keys annotates its parameter with the
+    graph's state.
 
     Args:
         config: Settings, or single settings by name as `options`.
@@ -136,10 +139,12 @@ class RepeatReminderNode(Runnable[Any, Any]):
         **_: Any,
     ) -> Any:
         """Return the update of a state: the reminder that is due, the chain, and the hook's own."""
-        update = self._guard.failsafe.run(self._update, input, config) or _NOTHING
-        self._guard.announce(update.event, config)
+        run = self._guard.failsafe.run
+        update = run(self._update, input, config) or _NOTHING
+        if update.event is not None:
+            run(send_event, update.event, config)
         if self._hook is None:
-            return self._as_output(input, update)
+            return run(self._as_output, input, update)
         output = self._hook.invoke(self._state_for_hook(input, update), config)
         return join_updates(update.values, output, self._guard.messages_key)
 
@@ -150,10 +155,12 @@ class RepeatReminderNode(Runnable[Any, Any]):
         **_: Any,
     ) -> Any:
         """Do as `invoke` does, asynchronously."""
-        update = self._guard.failsafe.run(self._update, input, config) or _NOTHING
-        await self._guard.aannounce(update.event, config)
+        run = self._guard.failsafe.run
+        update = run(self._update, input, config) or _NOTHING
+        if update.event is not None:
+            await self._guard.failsafe.arun(asend_event, update.event, config)
         if self._hook is None:
-            return self._as_output(input, update)
+            return run(self._as_output, input, update)
         output = await self._hook.ainvoke(self._state_for_hook(input, update), config)
         return join_updates(update.values, output, self._guard.messages_key)
 

@@ -14,7 +14,12 @@ from langchain_repeat_guard.history.delivery import (
     remind_in_tool_message,
     reminder_message,
 )
-from langchain_repeat_guard.history.events import ReminderEvent, reminder_event
+from langchain_repeat_guard.history.events import (
+    ReminderEvent,
+    asend_event,
+    reminder_event,
+    send_event,
+)
 from langchain_repeat_guard.history.guard import HistoryGuard
 from langchain_repeat_guard.history.steps import Step
 from langchain_repeat_guard.node.inner import as_tools_node, return_direct_tools
@@ -44,7 +49,8 @@ class RepeatGuardNode(Runnable[Any, Any]):
 
     Adds no superstep and no checkpoint. The wrapped node gets the state as it is, and its results,
     Commands, interrupts and exceptions pass through untouched. Without a channel (see
-    `RepeatGuardState`) the chain is read from the messages, as far back as it reaches.
+    `RepeatGuardState`) the chain is read from the messages, as far back as it reaches; a subgraph
+    that is visited again with the messages of earlier visits, and no prompt between, needs one.
 
     A Send fan-out gives a tools node one call at a time; there it passes everything through, since
     no single call knows whether its step is complete. Use `RepeatReminderNode` there.
@@ -108,7 +114,8 @@ class RepeatGuardNode(Runnable[Any, Any]):
         reminded = self._guard.failsafe.run(self._reminded, input, output)
         if reminded is None:
             return output
-        self._guard.announce(reminded.event, config)
+        if reminded.event is not None:
+            self._guard.failsafe.run(send_event, reminded.event, config)
         return reminded.output
 
     async def ainvoke(
@@ -122,7 +129,8 @@ class RepeatGuardNode(Runnable[Any, Any]):
         reminded = self._guard.failsafe.run(self._reminded, input, output)
         if reminded is None:
             return output
-        await self._guard.aannounce(reminded.event, config)
+        if reminded.event is not None:
+            await self._guard.failsafe.arun(asend_event, reminded.event, config)
         return reminded.output
 
     def __iter__(self) -> NoReturn:

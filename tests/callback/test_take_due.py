@@ -16,26 +16,16 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.types import RetryPolicy
 
-from langchain_repeat_guard import RepeatGuardCallbackHandler, is_reminder
+from langchain_repeat_guard import (
+    RepeatGuardCallbackHandler,
+    RepeatGuardConfig,
+    RepeatReminderNode,
+    is_reminder,
+)
 from langchain_repeat_guard.core.texts import FIRST_TEXT
-from langchain_repeat_guard.history.delivery import reminder_message
-from langchain_repeat_guard.history.events import reminder_event, send_event
 
 GREP = {"pattern": "x"}
 PROMPT = {"messages": [("user", "hi")]}
-
-
-def delivering(handler: RepeatGuardCallbackHandler) -> Any:
-    """Return a node that delivers what the handler has found."""
-
-    def remind(state: MessagesState, config: RunnableConfig) -> dict[str, Any]:
-        taken = handler.take_due(config, state["messages"])
-        if taken is None:
-            return {}
-        send_event(reminder_event(taken.due, taken.message_id))
-        return {"messages": [reminder_message(taken.due, taken.message_id)]}
-
-    return remind
 
 
 def guarded(model: ScriptedModel, remind: Any, *, before: str = "think", policy: Any = None) -> Any:
@@ -62,7 +52,7 @@ def test_the_reminder_stands_behind_the_answers_once(run: Run) -> None:
     handler = RepeatGuardCallbackHandler(thresholds=(2, 4))
     two = [asks(call("grep", GREP), call("read", {"path": "a"}), call("read", {"path": "a"}))]
     model = ScriptedModel(script=[*two, *repeats(2, "grep", GREP), says("done")])
-    result = run(guarded(model, delivering(handler)), PROMPT, watched(handler))
+    result = run(guarded(model, RepeatReminderNode(handler=handler)), PROMPT, watched(handler))
     step = ["ai", "tool"]
     assert (kinds(result["messages"]), counts(handler)) == (
         ["human", "ai", "tool", "tool", "tool", "reminder", *step, *step, "reminder", "ai"],
@@ -74,7 +64,9 @@ def test_the_delivered_reminder_has_the_id_of_its_step(run: Run) -> None:
     """It is the id that the record has, so that both can be told to be one reminder."""
     handler = RepeatGuardCallbackHandler(thresholds=(2,))
     model = ScriptedModel(script=[*repeats(2, "grep", GREP), says("done")])
-    messages = run(guarded(model, delivering(handler)), PROMPT, watched(handler))["messages"]
+    messages = run(guarded(model, RepeatReminderNode(handler=handler)), PROMPT, watched(handler))[
+        "messages"
+    ]
     [reminder] = [message for message in messages if is_reminder(message)]
     [record] = handler.reminders
     assert (reminder.id, reminder.content) == (record.reminder_id, FIRST_TEXT)
@@ -84,7 +76,7 @@ def test_the_event_comes_from_the_node_alone() -> None:
     """Where a node delivers, the handler sends no event of its own."""
     handler = RepeatGuardCallbackHandler(thresholds=(2,))
     model = ScriptedModel(script=[*repeats(2, "grep", GREP), says("done")])
-    agent = guarded(model, delivering(handler))
+    agent = guarded(model, RepeatReminderNode(handler=handler))
     events = list(agent.stream(PROMPT, watched(handler), stream_mode="custom"))
     assert [event["reminder_id"] for event in events] == [handler.reminders[0].reminder_id]
 
@@ -92,11 +84,11 @@ def test_the_event_comes_from_the_node_alone() -> None:
 def test_a_retry_of_the_node_gets_it_again(run: Run) -> None:
     """A node that fails after it took the reminder does not lose it."""
     handler = RepeatGuardCallbackHandler(thresholds=(2,))
-    deliver = delivering(handler)
+    deliver = RepeatReminderNode(handler=handler)
     attempts: list[int] = []
 
     def remind(state: MessagesState, config: RunnableConfig) -> dict[str, Any]:
-        update: dict[str, Any] = deliver(state, config)
+        update: dict[str, Any] = deliver.invoke(state, config)
         attempts.append(1)
         if len(attempts) == 2:  # the first attempt with something to deliver
             raise ConnectionError
@@ -113,7 +105,7 @@ def test_nothing_is_taken_between_calls_and_their_answers(run: Run) -> None:
     """In front of the tools nothing may be said; the reminder waits for its place."""
     handler = RepeatGuardCallbackHandler(thresholds=(2,))
     model = ScriptedModel(script=[*repeats(3, "grep", GREP), says("done")])
-    agent = guarded(model, delivering(handler), before="act")
+    agent = guarded(model, RepeatReminderNode(handler=handler), before="act")
     messages = run(agent, PROMPT, watched(handler))["messages"]
     assert (kinds(messages).count("reminder"), counts(handler)) == (0, [("grep", 2)])
 
@@ -132,7 +124,7 @@ def test_a_graph_without_tool_messages_gets_it_last(run: Run) -> None:
     graph = StateGraph(MessagesState)
     graph.add_node("think", think)
     graph.add_node("act", act)
-    graph.add_node("remind", delivering(handler))
+    graph.add_node("remind", RepeatReminderNode(handler=handler))
     graph.add_edge(START, "think")
     graph.add_conditional_edges(
         "think", lambda state: END if state["messages"][-1].content == "done" else "act"
@@ -150,7 +142,7 @@ def test_the_right_agent_gets_it(run: Run) -> None:
     """One handler, two agents with such a node: each is told of its own calls only."""
     handler = watcher(thresholds=(2,))
     inner_model = ScriptedModel(script=[*repeats(2, "grep", GREP), says("found")] * 2)
-    inner = guarded(inner_model, delivering(handler))
+    inner = guarded(inner_model, RepeatReminderNode(handler=handler))
     seen: list[Any] = []
 
     @tool
@@ -163,7 +155,7 @@ def test_the_right_agent_gets_it(run: Run) -> None:
     graph = StateGraph(MessagesState)
     graph.add_node("think", lambda state: {"messages": [outer.invoke(state["messages"])]})
     graph.add_node("act", ToolNode([delegate]))
-    graph.add_node("remind", delivering(handler))
+    graph.add_node("remind", RepeatReminderNode(handler=handler))
     graph.add_edge(START, "think")
     graph.add_conditional_edges("think", tools_condition, {"tools": "act", END: END})
     graph.add_edge("act", "remind")
@@ -180,14 +172,14 @@ def test_nothing_is_taken(attach: bool, run: Run) -> None:
     times = 2 if attach else 5
     model = ScriptedModel(script=[*repeats(times, "grep", GREP), says("done")])
     config = watched(handler) if attach else None
-    messages = run(guarded(model, delivering(handler)), PROMPT, config)["messages"]
+    messages = run(guarded(model, RepeatReminderNode(handler=handler)), PROMPT, config)["messages"]
     assert kinds(messages).count("reminder") == 0
 
 
 def test_an_agent_without_the_node_still_reports(run: Run) -> None:
     """Nodes elsewhere change nothing for other agents of the same handler."""
     handler = watcher(thresholds=(2,))
-    delivering(handler)
+    RepeatReminderNode(handler=handler)
     agent = create_agent(ScriptedModel(script=[*repeats(2, "grep", GREP), says()]), [grep])
     run(agent, PROMPT, watched(handler))
     assert counts(handler) == [("grep", 2)]
@@ -201,7 +193,7 @@ def test_runs_at_once_in_one_loop_get_their_own() -> None:
         done = kinds(messages).count("ai") == 2
         return says("done") if done else asks(call("grep", {"pattern": messages[0].content}))
 
-    agent = guarded(ScriptedModel(script=turn), delivering(handler))
+    agent = guarded(ScriptedModel(script=turn), RepeatReminderNode(handler=handler))
 
     async def both() -> list[Any]:
         prompts = [{"messages": [("user", text)]} for text in "ab"]
@@ -211,3 +203,27 @@ def test_runs_at_once_in_one_loop_get_their_own() -> None:
     assert [kinds(result["messages"]) for result in results] == [
         ["human", "ai", "tool", "ai", "tool", "reminder", "ai"]
     ] * 2
+
+
+def test_settings_belong_to_the_handler() -> None:
+    """The node takes none beside a handler, which counts."""
+    handler = RepeatGuardCallbackHandler()
+    for settings in ({"thresholds": (2,)}, {"config": RepeatGuardConfig()}):
+        with pytest.raises(TypeError, match="to the handler: it counts"):
+            RepeatReminderNode(handler=handler, **settings)
+
+
+def test_a_handler_of_another_kind_is_refused() -> None:
+    """It has to hand over what is due."""
+    with pytest.raises(TypeError, match="must be a RepeatGuardCallbackHandler, got object"):
+        RepeatReminderNode(handler=object())  # type: ignore[arg-type]
+
+
+def test_it_can_be_delivered_in_the_tool_message(run: Run) -> None:
+    """As by any node."""
+    handler = RepeatGuardCallbackHandler(thresholds=(2,))
+    model = ScriptedModel(script=[*repeats(2, "grep", GREP), says("done")])
+    node = RepeatReminderNode(handler=handler, delivery="tool_message")
+    messages = run(guarded(model, node), PROMPT, watched(handler))["messages"]
+    assert kinds(messages) == ["human", "ai", "tool", "ai", "tool", "ai"]
+    assert messages[4].content.endswith(FIRST_TEXT)

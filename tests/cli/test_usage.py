@@ -196,3 +196,10 @@ def test_module_runs_like_the_script() -> None:
     command = [sys.executable, "-m", "langchain_repeat_guard.cli", "--version"]
     done = subprocess.run(command, capture_output=True, check=True)  # noqa: S603
     assert done.stdout.decode().split() == ["repeat-guard", version("langchain-repeat-guard")]
+
+
+def test_what_the_demo_cannot_do_is_a_usage_error() -> None:
+    """Its graph cannot end a run by a message, as a middleware can."""
+    done = repeat_guard("demo", "--limit", "5")
+    assert done.exit_code == 2
+    assert "Use exit_behavior='error'" in done.stderr

@@ -16,8 +16,8 @@ from helpers.attachments import ATTACHMENTS, Host
 from helpers.clients import CLIENTS
 from helpers.replies import Reply, ScriptedCall
 from helpers.strict_server import StrictServer
+from helpers.texts import FIRST_TEXT, LATER_HEAD
 from helpers.tools import grep
-from langchain_repeat_guard.core.texts import FIRST_TEXT, LATER_HEAD
 
 REFUSES_USER_MESSAGE = {"mistral": "ChatMistralAI", "converse-llama": "ChatBedrockConverse"}
 """APIs that refuse a user message behind tool results, and LangChain's classes for them."""

@@ -12,6 +12,7 @@ from langchain_repeat_guard.core.texts import FIRST_TEXT, LATER_TEXT
 from langchain_repeat_guard.errors import RepeatGuardStateError
 from langchain_repeat_guard.history.marks import Mark, MarkedStep, due_again, from_json, to_json
 from langchain_repeat_guard.history.placing import address, place
+from langchain_repeat_guard.history.tokens import token_at
 
 CONFIG = RepeatGuardConfig()
 SHORT = Mark(0, FIRST_TEXT, reached=3, preview_chars=500)
@@ -44,11 +45,19 @@ def test_found_by_the_id_in_a_shortened_request() -> None:
     assert placed("m", state, requested) == "atR3"
 
 
-@pytest.mark.parametrize(("token", "message_id"), [("#1", None), ("m", "m")])
-def test_messages_without_id_are_found_by_their_place(token: str, message_id: str | None) -> None:
-    """A message without id is addressed by its position in the state, any other by its id."""
-    messages = [HumanMessage("go"), *step(message_id, "a"), *step(None, "b")]
+@pytest.mark.parametrize(
+    "token", [token_at(1, step(None, "a")[0]), token_at(5, step(None, "a")[0])]
+)
+def test_messages_without_id_are_found_by_their_place(token: str) -> None:
+    """By the position and the calls' ids; since it was marked, older messages may be gone."""
+    messages = [HumanMessage("go"), *step(None, "a"), *step(None, "b")]
     assert placed(token, messages, messages[1:]) == "atR3at"
+
+
+def test_later_place_is_another_steps() -> None:
+    """Nothing moves a message away from the start."""
+    messages = [HumanMessage("go"), *step(None, "a")]
+    assert "R" not in placed(token_at(0, step(None, "a")[0]), messages, messages)
 
 
 @pytest.mark.parametrize("requested", [[], step("m", "a")[:1], step("m", "a")[1:]], ids=picture)

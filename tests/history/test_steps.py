@@ -110,10 +110,17 @@ def test_answer_of_the_model_and_reminder_are_closings() -> None:
     assert told([ASK, answer("c1"), HumanMessage(FIRST_TEXT)])[1:] == [("closing",)]
 
 
-def test_step_without_id_is_known_by_its_place() -> None:
+def test_step_without_any_id_is_known_by_its_place() -> None:
     """States without the reducer `add_messages` may hold messages without ids."""
-    messages = [asks(call("a", {}, "")), answer(""), asks(call("a", {}, "")), answer("")]
+    messages = [asks(call("a", {}, None)), answer(""), asks(call("a", {}, None)), answer("")]
     assert [item[1] for item in told(messages)] == ["#0", "#2"]
+
+
+def test_step_without_id_is_known_by_its_place_and_its_calls() -> None:
+    """The digest of the calls' ids stays when the step moves."""
+    messages = [asks(call("a", {}, "c1")), answer("c1"), asks(call("a", {}, "c2")), answer("c2")]
+    before, now = told(messages)[1][1], told(messages[2:])[0][1]
+    assert (before, now) == ("#2:9c0abe51", "#0:9c0abe51")
 
 
 def test_prompt_between_calls_and_answers_is_seen() -> None:

@@ -6,7 +6,7 @@ from types import FunctionType
 from typing import Any
 
 import pytest
-from helpers.attachments import ATTACHMENTS, BARE, Build, Host
+from helpers.attachments import ATTACHMENTS, BARE, Build, Host, bare_graph
 from helpers.faults import broken, called_by, functions_of
 from helpers.models import ScriptedModel, asks, call, malformed, says
 from helpers.stage import prompt
@@ -14,13 +14,15 @@ from helpers.tools import grep, ping
 from langchain_core.messages import BaseMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
-from langchain_repeat_guard import is_reminder
+from langchain_repeat_guard import RepeatGuardCallbackHandler, is_reminder
 from langchain_repeat_guard.history.guard import HistoryGuard
 
 SECRET = "hunter2"  # noqa: S105  what no log may show
 CONFIG: Any = {"configurable": {"thread_id": "1"}}
 
+PACKAGES = ("callback", "core", "history", "middleware", "node")
 ENTRIES = {
+    "callback.handler.RepeatGuardCallbackHandler._tell",  # raises on purpose, at a limit
     "core.failsafe.FailOpen.run",
     "middleware.listening.ModelInputs.on_chat_model_start",
     "middleware.stored.RepeatGuardMiddleware.before_model",
@@ -31,6 +33,9 @@ ENTRIES = {
     "node.wrapper.RepeatGuardNode.invoke",
 }
 """What the host itself calls, and the net: no code of the guard stands above them."""
+
+ON_EVENT = "callback.handler.RepeatGuardCallbackHandler.on_"
+"""LangChain calls these, and shields the run from them."""
 
 FOR_ANY_OBJECT = ("core.canonical.", "core.scalars.")
 """Looks at whatever stands among arguments: what raises there is taken to equal nothing."""
@@ -73,21 +78,36 @@ def _seen(message: BaseMessage) -> tuple[str, str, Any]:
     return message.type, text, getattr(message, "tool_calls", None)
 
 
+def with_handler(host: Host, *, delivery: str, **options: Any) -> Any:
+    """Attach the callback handler, which delivers nothing."""
+    return bare_graph(host).with_config(callbacks=[RepeatGuardCallbackHandler(**options)])
+
+
+GUARDED = {**ATTACHMENTS, "callback": with_handler}
+UNGUARDED = {**BARE, "callback": bare_graph}
+each_way = pytest.mark.parametrize("attachment", list(GUARDED))
+
+
 def guarded(attachment: str, delivery: str) -> Run:
     options = {"thresholds": (2, 3), "redact_arguments": ("pass*",), "delivery": delivery}
-    return Run(ATTACHMENTS[attachment], **options)
+    return Run(GUARDED[attachment], **options)
 
 
 def internal_functions(attachment: str) -> dict[str, tuple[FunctionType, str]]:
     """Return what guarded runs call, below what the host itself calls, and with which delivery."""
-    functions = functions_of("core", "history", "node", "middleware")
+    functions = functions_of(*PACKAGES)
     found: dict[str, tuple[FunctionType, str]] = {}
     for delivery in ("human_message", "tool_message"):
         called = called_by(guarded(attachment, delivery).play, functions)
         found = {name: (function, delivery) for name, function in called.items()} | found
-    return {name: found[name] for name in sorted(found) if name not in ENTRIES}
+    return {
+        name: found[name]
+        for name in sorted(found)
+        if name not in ENTRIES and not name.startswith(ON_EVENT)
+    }
 
 
+@each_way
 def test_every_internal_function_may_raise(
     attachment: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -95,7 +115,7 @@ def test_every_internal_function_may_raise(
 
     The line does not quote the error, whose text may hold arguments.
     """
-    unguarded = outcome_of(Run(BARE[attachment]).play())
+    unguarded = outcome_of(Run(UNGUARDED[attachment]).play())
     functions = internal_functions(attachment)
     assert len(functions) > 50
     misbehaving = {}
@@ -136,4 +156,4 @@ def test_a_log_handler_may_raise(attachment: str) -> None:
     finally:
         logger.removeHandler(handler)
     assert calls
-    assert outcome_of(end) == outcome_of(Run(BARE[attachment]).play())
+    assert outcome_of(end) == outcome_of(Run(UNGUARDED[attachment]).play())

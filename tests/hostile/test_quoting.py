@@ -7,12 +7,12 @@ import pytest
 from helpers.hostile_values import Raising
 from helpers.models import asks, call
 from helpers.probes import PROBES
+from helpers.texts import FIRST_TEXT, LATER_HEAD, LATER_TAIL
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import HumanMessage, ToolMessage
 
 from langchain_repeat_guard import Chain, RepeatGuardConfig, is_reminder, observe
-from langchain_repeat_guard.core.texts import FIRST_TEXT, LATER_HEAD, LATER_TAIL
 from langchain_repeat_guard.history.delivery import (
     DueReminder,
     remind_in_tool_message,

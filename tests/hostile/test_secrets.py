@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from helpers.attachments import ATTACHMENTS, Host
+from helpers.attachments import ATTACHMENTS, Host, bare_graph
 from helpers.models import ScriptedModel, repeats, says
 from helpers.stage import prompt
 from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
-from langchain_repeat_guard import is_reminder
+from langchain_repeat_guard import RepeatGuardCallbackHandler, is_reminder
 from langchain_repeat_guard.history.guard import HistoryGuard
 
 SECRET = "hunter2-test"  # noqa: S105  what must not be found
@@ -114,3 +114,17 @@ def test_channel_and_mark_hold_no_arguments(attachment: str) -> None:
     marks = [message.additional_kwargs for message in values["messages"] if is_reminder(message)]
     stored = [*leaves_of(values.get("repeat_guard")), *leaves_of(marks)]
     assert [leaf for leaf in stored if "ann" in leaf or SECRET in leaf] == []
+
+
+def test_a_handler_logs_and_keeps_no_secret(caplog: pytest.LogCaptureFixture) -> None:
+    """Its log lines and masked records hold none, and neither does what it keeps of runs."""
+    handler = RepeatGuardCallbackHandler(**MASKED)
+    model = ScriptedModel(script=[*repeats(9, "login", LOGIN), says("no")])
+    with caplog.at_level(logging.DEBUG, "langchain_repeat_guard"):
+        bare_graph(Host(model, [login])).invoke(prompt("go"), {"callbacks": [handler]})
+    assert [record.count for record in handler.reminders] == [3, 5, 8]
+    own = [
+        record.getMessage() for record in caplog.records if record.name.startswith("langchain_r")
+    ]
+    assert len(own) == 3
+    assert [leaf for leaf in leaves_of([handler, own]) if SECRET in leaf] == []

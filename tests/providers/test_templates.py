@@ -13,10 +13,9 @@ from helpers.templates import (
     TemplateError,
     render,
 )
+from helpers.texts import FIRST_TEXT
 from helpers.tools import grep
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
-
-from langchain_repeat_guard.core.texts import FIRST_TEXT
 
 
 def thinking(number: int) -> AIMessage:

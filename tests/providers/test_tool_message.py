@@ -11,6 +11,7 @@ from helpers.models import ScriptedModel, call, repeats, says
 from helpers.models import asks as model_asks
 from helpers.replies import Reply
 from helpers.stage import Stage, asks, prompt
+from helpers.texts import FIRST_TEXT, LATER_HEAD
 from langchain_core.messages import AnyMessage, ToolMessage
 from langchain_core.tools import BaseTool, ToolException, tool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -21,7 +22,6 @@ from langgraph.types import Command, interrupt
 from typing_extensions import TypedDict
 
 from langchain_repeat_guard import RepeatReminderNode, is_reminder
-from langchain_repeat_guard.core.texts import FIRST_TEXT, LATER_HEAD
 from langchain_repeat_guard.history.delivery import carries_reminder
 
 STORED = [name for name in ATTACHMENTS if name != "transient-middleware"]

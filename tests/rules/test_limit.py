@@ -136,7 +136,9 @@ def test_a_run_that_was_interrupted_ends_too(guard: Any, run: Run) -> None:
     question = {"question": "?"}
     model = ScriptedModel(script=repeats(4, "ask_human", question))
     middleware = [guard(limit=3, thresholds=(9,))]
-    agent: Any = create_agent(model, [ask_human], middleware=middleware, checkpointer=InMemorySaver())
+    agent: Any = create_agent(
+        model, [ask_human], middleware=middleware, checkpointer=InMemorySaver()
+    )
     run(agent, prompt(), CONFIG)
     output: dict[str, Any] = {}
     for _ in range(3):

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 from helpers.rules import OPTIONS, PROMPTS, Call, Found, Options, Prompts, expected, history
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from langchain_repeat_guard import RepeatGuardConfig
 from langchain_repeat_guard.history.carried import Carried
@@ -92,9 +92,17 @@ def test_newer_messages_may_go(prompts: Prompts, options: Options, data: Any) ->
         carried = stored(judge(messages, carried, config=config).carried)
     # The ids of the last 8 counted steps are known.
     back = data.draw(st.integers(1, min(7, len(histories) - 1)))
-    again = rewritten(histories[-1], histories[-1 - back])
+    kept = histories[-1 - back]
+    # Where no counted step is left, a summary may have taken them, and the chain goes on.
+    assume(any(one.name != "poll" for one in answers_in(kept)))
+    again = rewritten(histories[-1], kept)
     alone = judge(again, None, config=config)
     assert found_in(judge(again, carried, config=config)) == found_in(alone)
+
+
+def answers_in(messages: list[BaseMessage]) -> list[ToolMessage]:
+    """Return the tool messages."""
+    return [one for one in messages if isinstance(one, ToolMessage)]
 
 
 def rewritten(whole: list[BaseMessage], kept: list[BaseMessage]) -> list[BaseMessage]:

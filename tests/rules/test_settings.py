@@ -84,7 +84,7 @@ def test_an_override_knows_no_other_fields() -> None:
 def test_a_dict_that_changes_later_changes_nothing() -> None:
     """The settings keep their own."""
     ignored = {"grep": ["id"]}
-    config = RepeatGuardConfig(ignore_arguments=ignored)  # type: ignore[arg-type]
+    config = RepeatGuardConfig(ignore_arguments=ignored)
     ignored["grep"].append("q")
     ignored["read"] = ["q"]
     assert config.ignore_arguments == {"grep": ("id",)}

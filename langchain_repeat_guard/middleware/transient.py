@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from typing import Any
+from uuid import UUID
 
 from langchain.agents.middleware import (
     AgentMiddleware,
@@ -10,16 +11,19 @@ from langchain.agents.middleware import (
     ModelResponse,
 )
 from langchain_core.messages import HumanMessage
+from langchain_core.runnables.config import ensure_config, get_callback_manager_for_config
 from langgraph.types import Command
 
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.history.carried import CHANNEL
 from langchain_repeat_guard.history.delivery import Delivery
-from langchain_repeat_guard.history.events import asend_event, send_event
+from langchain_repeat_guard.history.events import ReminderEvent, asend_event, send_event
 from langchain_repeat_guard.history.guard import HistoryGuard
 from langchain_repeat_guard.history.transient import Prepared, prepare
 from langchain_repeat_guard.middleware.listening import ModelInputs
 from langchain_repeat_guard.middleware.state import NAME, GuardedAgentState
+
+_EVENTS_REMEMBERED = 1000
 
 _Request = ModelRequest[Any]
 _Response = ModelResponse[Any]
@@ -81,6 +85,7 @@ class TransientRepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any
             can_end_run=True,
         )
         self._checked_model: object = None
+        self._told: dict[tuple[UUID | None, str], object] = {}
 
     @property
     def name(self) -> str:
@@ -102,7 +107,7 @@ class TransientRepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any
             return handler(request)
         if prepared.last_message is not None:
             return _remember(prepared, ModelResponse(result=[prepared.last_message]))
-        if prepared.event is not None:
+        if prepared.event is not None and run(self._is_news, prepared.event):
             run(send_event, prepared.event)
         if prepared.messages is None:
             response = handler(request)
@@ -125,7 +130,7 @@ class TransientRepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any
             return await handler(request)
         if prepared.last_message is not None:
             return _remember(prepared, ModelResponse(result=[prepared.last_message]))
-        if prepared.event is not None:
+        if prepared.event is not None and run(self._is_news, prepared.event):
             await self._guard.failsafe.arun(asend_event, prepared.event)
         if prepared.messages is None:
             response = await handler(request)
@@ -144,6 +149,15 @@ class TransientRepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any
             self._guard.check_model(request.model)
         state: Any = request.state
         return prepare(self._guard, state["messages"], request.messages, state.get(CHANNEL))
+
+    def _is_news(self, event: ReminderEvent) -> bool:
+        """Tell whether listeners were not told yet: a middleware outside may retry the request."""
+        if len(self._told) >= _EVENTS_REMEMBERED:
+            self._told.clear()
+        node_run = get_callback_manager_for_config(ensure_config()).parent_run_id
+        mine = object()
+        # One step for all threads, and no lock, which could not be copied.
+        return self._told.setdefault((node_run, event["reminder_id"]), mine) is mine
 
     def _leave(self, inputs: ModelInputs | None) -> None:
         if inputs is not None:

@@ -63,7 +63,7 @@ class RepeatLimitError(RepeatGuardError):
     Example:
         >>> error = RepeatLimitError(tool="grep", count=10, limit=10)
         >>> str(error).partition(". ")[0]
-        "'grep' was called 10 times in a row with the same arguments (limit=10)"
+        "'grep' was called 10 times with the same arguments (limit=10)"
     """
 
     def __init__(self, *, tool: str, count: int, limit: int) -> None:
@@ -72,7 +72,7 @@ class RepeatLimitError(RepeatGuardError):
         self.count = count
         self.limit = limit
         super().__init__(
-            f"{tool!r} was called {count} times in a row with the same arguments (limit={limit}). "
+            f"{tool!r} was called {count} times with the same arguments (limit={limit}). "
             f"Raise limit, exempt the tool with exclude=({tool!r},), or leave limit out to have "
             "the model reminded only."
         )

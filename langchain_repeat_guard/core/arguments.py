@@ -2,9 +2,11 @@
 
 import contextlib
 import hashlib
+from collections.abc import Sequence
 from typing import Any
 
 from langchain_repeat_guard.core.canonical import write
+from langchain_repeat_guard.core.paths import without
 from langchain_repeat_guard.core.plain_json import JSON_SCALARS, write_plain
 from langchain_repeat_guard.core.scalars import NotComparableError
 
@@ -30,15 +32,27 @@ def fingerprint(name: str, arguments: object) -> tuple[str, str]:
 class SameArguments:
     """Tells which arguments of a tool are identical to the given ones, one after another."""
 
-    def __init__(self, name: str, arguments: Any, key: str) -> None:
-        """Remember a call, with its key, to compare the arguments of others of that name with."""
+    def __init__(
+        self, name: str, arguments: Any, key: str, ignored_paths: Sequence[str] = ()
+    ) -> None:
+        """Remember a call, to compare the arguments of others of that name with.
+
+        Args:
+            name: Name of the tool.
+            arguments: The arguments as they were issued.
+            key: The call's key.
+            ignored_paths: Paths of arguments that do not count.
+        """
         self._name = name
-        self._arguments = arguments
+        self._ignored_paths = ignored_paths
+        self._arguments = arguments = without(arguments, ignored_paths)
         self._key = key
         self._kinds = _kinds_of_scalars(arguments)
 
     def __contains__(self, others: Any) -> bool:
         """Tell whether `others` have the same canonical form."""
+        if self._ignored_paths:
+            others = without(others, self._ignored_paths)
         if (
             self._kinds
             and type(others) is dict

@@ -1,5 +1,6 @@
 """The chain of one agent, and the one function that advances it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -118,31 +119,62 @@ def count_call(
     """Do as `observe` does, for a tracked call whose fingerprint is `call`."""
     key, arguments = call
     advanced = _advance(chain, key, config)
-    template = config.text_at(name, advanced.count)
+    return advanced, reminder_at(name, advanced.count, arguments, config)
+
+
+def reminder_at(
+    name: str, count: int, arguments: str, config: RepeatGuardConfig
+) -> Reminder | None:
+    """Return what is due for `count` calls of `name` with canonical `arguments`, or None."""
+    template = config.text_at(name, count)
     if template is None:
-        return advanced, None
-    reminder = make_reminder(
+        return None
+    return make_reminder(
         name,
-        advanced.count,
+        count,
         arguments,
         template=template,
         preview_chars=config.arguments_preview_chars,
         redact_keys=config.redact_arguments,
     )
-    return advanced, reminder
+
+
+class CallCounts:
+    """Counts of single calls, which all clear when a new call comes. For whoever feeds many."""
+
+    __slots__ = ("_counts", "_newest_start")
+
+    def __init__(self, seen: Iterable[tuple[str, int]] = ()) -> None:
+        """Go on with the calls that were `seen`, last used last, and their counts."""
+        # A count holds if it was made since all counts were cleared last.
+        self._newest_start = 0
+        self._counts = {key: (0, count) for key, count in seen}
+
+    def add(self, key: str) -> int:
+        """Count a call, and return its count. The empty key equals none."""
+        start, count = self._counts.pop(key, (-1, 0))
+        if start < 0:
+            self._newest_start += 1
+        elif start < self._newest_start:
+            count = 0
+        if key:
+            self._counts[key] = (self._newest_start, count + 1)
+            if len(self._counts) > _REMEMBERED_CALLS:
+                del self._counts[next(iter(self._counts))]
+        return count + 1
+
+    @property
+    def seen(self) -> tuple[tuple[str, int], ...]:
+        """The calls, last used last, and their counts."""
+        newest = self._newest_start
+        return tuple(
+            [(key, count if start == newest else 0) for key, (start, count) in self._counts.items()]
+        )
 
 
 def _advance(chain: Chain, key: str, config: RepeatGuardConfig) -> Chain:
     if config.counting == "since_new_call":
-        return _since_new_call(chain, key)
+        # A chain that was counted in a row, before the setting was changed, goes on.
+        counts = CallCounts(chain.seen or [(chain.key, chain.count)] * bool(chain.key))
+        return Chain(key, counts.add(key), counts.seen)
     return Chain(key, chain.count + 1 if key and key == chain.key else 1)
-
-
-def _since_new_call(chain: Chain, key: str) -> Chain:
-    """Count per call; a call that the prompt has not seen, or none can equal, clears all counts."""
-    earlier = dict(chain.seen)
-    count = earlier.pop(key, None)
-    if count is None:
-        earlier = dict.fromkeys(earlier, 0)
-    seen = [*earlier.items(), (key, (count or 0) + 1)] if key else [*earlier.items()]
-    return Chain(key, (count or 0) + 1, tuple(seen[-_REMEMBERED_CALLS:]))

@@ -21,7 +21,15 @@ def threshold_list(value: object) -> tuple[int, ...]:
 
 def string_list(value: object, what: str) -> tuple[str, ...]:
     """Return a list of strings, which are `what`, as a tuple."""
-    return tuple(_string(item, what) for item in list_of(value, what))
+    return tuple(one_string(item, what) for item in list_of(value, what))
+
+
+def one_string(value: object, what: str) -> str:
+    """Return a string, one of `what`, as a plain one."""
+    if not isinstance(value, str):
+        msg = f"{what} must be strings, got {_shown(value)}"
+        raise ValueError(msg)  # noqa: TRY004  pydantic turns ValueError into its report
+    return str.__str__(value)
 
 
 def patterns_in(value: object) -> dict[str, object]:
@@ -29,7 +37,7 @@ def patterns_in(value: object) -> dict[str, object]:
     if not isinstance(value, dict):
         msg = f"must be a dict by tool name or pattern, got {_shown(value)}"
         raise ValueError(msg)  # noqa: TRY004  pydantic turns ValueError into its report
-    return {_string(pattern, "tool names"): entry for pattern, entry in value.items()}
+    return {one_string(pattern, "tool names"): entry for pattern, entry in value.items()}
 
 
 def whole_number(value: object, smallest: int) -> int:
@@ -46,13 +54,6 @@ def list_of(value: object, what: str) -> list[object]:
         msg = f"must be a list or tuple of {what}, got {_shown(value)}"
         raise ValueError(msg)  # noqa: TRY004  pydantic turns ValueError into its report
     return list(value)
-
-
-def _string(value: object, what: str) -> str:
-    if not isinstance(value, str):
-        msg = f"{what} must be strings, got {_shown(value)}"
-        raise ValueError(msg)  # noqa: TRY004  pydantic turns ValueError into its report
-    return str.__str__(value)
 
 
 def _shown(value: object) -> str:

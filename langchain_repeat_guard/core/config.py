@@ -6,6 +6,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, field_validator
 
 from langchain_repeat_guard.core.checks import (
+    one_string,
     patterns_in,
     string_list,
     threshold_list,
@@ -100,14 +101,18 @@ class RepeatGuardConfig(BaseModel, frozen=True, extra="forbid"):
     and asks the model what new information its next step will bring."""
 
     first_reminder: str | None = None
-    """A text of your own for the first threshold. Fields: {tool} {count} {threshold} {arguments}"""
+    """A text of your own for the first threshold. Fields: {tool} {count} {threshold} {arguments}
+
+    Where a graph strips the metadata of messages, a text with 20 letters or more besides its fields
+    is still known as a reminder; a shorter one is taken for the user's.
+    """
 
     later_reminder: str | None = None
     """The same for each later reminder."""
 
     def __hash__(self) -> int:
-        """Agree with equality, although some fields are dicts."""
-        return hash(self.model_dump_json())
+        """Agree with equality, for which the order of the dicts does not count."""
+        return hash((self.thresholds, self.include, self.exclude, self.counting, self.limit))
 
     @classmethod
     def resolve(cls, config: Self | None, options: dict[str, Any]) -> Self:
@@ -168,7 +173,7 @@ class RepeatGuardConfig(BaseModel, frozen=True, extra="forbid"):
 
     def ignored_paths(self, tool: str) -> tuple[str, ...]:
         """Return the paths of the arguments of `tool` that do not count."""
-        return first_match(self.ignore_arguments, tool) or ()
+        return (first_match(self.ignore_arguments, tool) if self.ignore_arguments else None) or ()
 
     def settles_at(self, tool: str) -> float:
         """Return the length from which on all chains of `tool` are treated alike."""
@@ -226,10 +231,10 @@ class RepeatGuardConfig(BaseModel, frozen=True, extra="forbid"):
     def _check_overrides(cls, value: object) -> dict[str, object]:
         return patterns_in(value)
 
-    @field_validator("first_reminder", "later_reminder")
+    @field_validator("first_reminder", "later_reminder", mode="before")
     @classmethod
-    def _check_text(cls, value: str | None) -> str | None:
-        return None if value is None else check_text(value)
+    def _check_text(cls, value: object) -> str | None:
+        return None if value is None else check_text(one_string(value, "texts"))
 
 
 def _paths(value: object) -> tuple[str, ...]:

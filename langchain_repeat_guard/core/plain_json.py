@@ -29,7 +29,10 @@ _DEEPEST = 100
 # Encloses a number that the encoder spells otherwise. No text that can be encoded holds it.
 _MARK = "\udfff"
 
-_encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
+# Cycles never reach the encoder: what is deep is refused before.
+_encode = json.JSONEncoder(
+    ensure_ascii=False, sort_keys=True, separators=(",", ":"), check_circular=False
+).encode
 
 
 def write_plain(value: object) -> str:

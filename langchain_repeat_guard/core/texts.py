@@ -36,6 +36,8 @@ LIMIT_TEXT = (
 
 BETWEEN_REMINDERS = "\n\n"
 
+_FEWEST_LETTERS = 20
+
 FIELDS = ("tool", "count", "threshold", "arguments")
 """What a text may name, each in braces."""
 
@@ -44,10 +46,14 @@ def check_text(text: str) -> str:
     """Return `text` if `fill` can fill it.
 
     Raises:
-        ValueError: It is empty, or has braces around something else than one of `FIELDS`.
+        ValueError: It is empty, or cannot be encoded, or has braces around something else than one
+            of `FIELDS`.
     """
     if not text.strip():
         msg = f"must say something, got {text!r}"
+        raise ValueError(msg)
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        msg = f"must not hold surrogates, which no provider takes, got {text!r}"
         raise ValueError(msg)
     try:
         parts = list(string.Formatter().parse(text))
@@ -73,15 +79,24 @@ def fill(text: str, *, tool: str, count: int, arguments: str) -> str:
 
 
 def is_reminder_text(text: str, own_texts: tuple[str, ...] = ()) -> bool:
-    """Tell whether `text` is one or more reminders, and nothing else, as a message carries them."""
+    """Tell whether `text` is one or more reminders, and nothing else, as a message carries them.
+
+    Own texts with few words of their own are passed over: a user might write the same.
+    """
     return _pattern(own_texts).fullmatch(text) is not None
 
 
 @cache
 def _pattern(own_texts: tuple[str, ...]) -> re.Pattern[str]:
-    texts = dict.fromkeys((FIRST_TEXT, LATER_TEXT, REDIRECT_TEXT, *own_texts))
+    own = filter(_is_distinctive, own_texts)
+    texts = dict.fromkeys((FIRST_TEXT, LATER_TEXT, REDIRECT_TEXT, *own))
     one = f"(?:{'|'.join(map(_regex, texts))})"
     return re.compile(f"{one}(?:{BETWEEN_REMINDERS}{one})*")
+
+
+def _is_distinctive(text: str) -> bool:
+    literals = [literal for literal, _, _, _ in string.Formatter().parse(text)]
+    return sum(map(str.isalnum, "".join(literals))) >= _FEWEST_LETTERS
 
 
 def _regex(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 from langchain_repeat_guard.core.arguments import SameArguments, fingerprint
@@ -79,16 +80,16 @@ def judge(
     """
     memory = carried or Carried()
     rewindable = config.counting == "since_new_call" and memory.counted
-    if rewindable and _was_rewound(read_back(messages, is_user_prompt), memory):
-        memory = Carried(prompts=memory.prompts)
-    past = read_back(
+    read = partial(
+        read_back,
         messages,
         is_user_prompt,
         own_texts=config.own_texts,
         repairs_malformed=repairs_malformed,
     )
-    if is_visit and not memory.counted:
-        past = _of_this_visit(past)
+    if rewindable and _was_rewound(read(), memory):
+        memory = Carried(prompts=memory.prompts)
+    past = _of_this_visit(read()) if is_visit else read()
     may_remind = True
     for item in past:
         if type(item) is Step:
@@ -241,7 +242,7 @@ def _read_chain(
     if not calls:
         return memory
     _, first, (key, _) = calls[0]
-    same = SameArguments(first.name, counted_arguments(first.name, first.args, config), key)
+    same = SameArguments(first.name, first.args, key, config.ignored_paths(first.name))
     enough = config.settles_at(first.name)
     count = 0
     seen = {step.token}
@@ -254,7 +255,7 @@ def _read_chain(
         seen |= {item.token}
         only = item.only_call
         if only is not None and only["name"] == first.name:
-            is_broken = counted_arguments(first.name, only["args"], config) not in same
+            is_broken = only["args"] not in same
             repeats = 0 if is_broken else 1
         else:
             repeats, is_broken = _repeats(first.name, same, item, config)
@@ -273,7 +274,7 @@ def _repeats(
     count = 0
     for call in reversed(step.calls if step.is_complete else ()):
         if config.tracks(call.name):
-            if call.name != name or counted_arguments(name, call.args, config) not in same:
+            if call.name != name or call.args not in same:
                 return count, True
             count += 1
     return count, False

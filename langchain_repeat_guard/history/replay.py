@@ -6,8 +6,10 @@ It gives, step by step, what `judge` gives an adapter that is asked behind each 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from langchain_repeat_guard.core.chain import Chain, observe
+from langchain_repeat_guard.core.arguments import fingerprint
+from langchain_repeat_guard.core.chain import CallCounts, Chain, observe, reminder_at
 from langchain_repeat_guard.core.config import RepeatGuardConfig
+from langchain_repeat_guard.core.paths import counted_arguments
 from langchain_repeat_guard.core.reminder import Reminder
 from langchain_repeat_guard.history.calls import IssuedCall, all_answered_by
 from langchain_repeat_guard.history.carried import REMEMBERED_STEPS
@@ -25,12 +27,13 @@ tracked), and what is due behind the step because of it."""
 class ReplaySettings:
     """What all replays with one configuration share: answers that need not be found twice."""
 
-    __slots__ = ("config", "is_plain", "thresholds", "tracked")
+    __slots__ = ("config", "counts_each_call", "is_plain", "thresholds", "tracked")
 
     def __init__(self, config: RepeatGuardConfig) -> None:
         """Look at what to track and when to remind."""
         self.config = config
         self.is_plain = compares_neighbours_only(config)
+        self.counts_each_call = config.counting == "since_new_call"
         self.thresholds = frozenset(config.thresholds)
         self.tracked = _Tracked(config)
 
@@ -55,6 +58,7 @@ class Replay:
         "_answered",
         "_chain",
         "_counted",
+        "_counts",
         "_in_a_row",
         "_last",
         "_may_remind",
@@ -70,6 +74,7 @@ class Replay:
         self._chain: Chain | None = _EMPTY
         self._last: IssuedCall | None = None
         self._in_a_row = 0
+        self._counts = CallCounts()
         self._counted: tuple[str, ...] = ()
         self._prompt = ""
         self._pending: tuple[str, Sequence[IssuedCall]] | None = None
@@ -79,7 +84,7 @@ class Replay:
     @property
     def chain(self) -> Chain:
         """The chain after all complete steps so far."""
-        return self._keyed(self._last)
+        return replace(self._keyed(self._last), seen=self._counts.seen)
 
     @property
     def is_waiting(self) -> bool:
@@ -93,6 +98,7 @@ class Replay:
             self._prompt = message_id
             self._chain = _EMPTY
             self._last = None
+            self._counts = CallCounts()
             self._counted = ()
 
     def on_calls(self, calls: Sequence[IssuedCall], message_id: str = "") -> None:
@@ -129,6 +135,8 @@ class Replay:
         last = self._last
         self._last = call
         config = settings.config
+        if settings.counts_each_call:
+            return self._count_each(call)
         if settings.is_plain:
             # What is plain to see takes no digest, unless it comes to a reminder.
             is_same = last is not None and last.name == name and are_identical(last.args, call.args)
@@ -141,6 +149,16 @@ class Replay:
         self._chain = chain
         self._in_a_row = chain.count
         return call, chain.count, reminder if self._may_remind else None
+
+    def _count_each(self, call: IssuedCall) -> CountedCall:
+        # As `observe` does, without a new list of all calls for each.
+        config = self._settings.config
+        counted = counted_arguments(call.name, call.args, config)
+        key, arguments = fingerprint(call.name, counted)
+        count = self._counts.add(key)
+        self._chain = Chain(key, count)
+        reminder = reminder_at(call.name, count, arguments, config)
+        return call, count, reminder if self._may_remind else None
 
     def _keyed(self, last: IssuedCall | None) -> Chain:
         if self._chain is None and last is not None:

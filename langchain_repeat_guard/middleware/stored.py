@@ -1,21 +1,18 @@
 """The middleware that stores its reminders among the messages."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Any, Self, cast
 
-from langchain.agents.middleware import AgentMiddleware, hook_config
-from langchain_core.messages import HumanMessage
+from langchain.agents.middleware import hook_config
 from langgraph.runtime import Runtime
 
-from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.history.carried import CHANNEL
-from langchain_repeat_guard.history.delivery import Delivery
 from langchain_repeat_guard.history.events import asend_event, send_event
-from langchain_repeat_guard.history.guard import HistoryGuard, StateUpdate
-from langchain_repeat_guard.middleware.state import NAME, GuardedAgentState
+from langchain_repeat_guard.history.guard import StateUpdate
+from langchain_repeat_guard.middleware.base import GuardedAgentState, GuardMiddleware
 
 
-class RepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any]):
+class RepeatGuardMiddleware(GuardMiddleware):
     """Puts a reminder among an agent's messages when the model repeats itself.
 
     The reminder stands behind the results of the repeated call, before the model reads them, and
@@ -44,45 +41,13 @@ class RepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any]):
         'Done.'
     """
 
-    state_schema = GuardedAgentState
+    _adapter = "RepeatGuardMiddleware"
 
     def __new__(cls, *, config: object = None, **options: Any) -> Self:
         """Choose the class that can end a run, which costs every step, only where it is asked."""
-        settings = options if config is None else {"limit": getattr(config, "limit", None)}
-        if cls is RepeatGuardMiddleware and settings.get("limit") is not None:
-            cls = cast("type[Self]", _EndingRepeatGuardMiddleware)  # noqa: PLW0642
+        if _ends_runs(config, options) and not issubclass(cls, _EndingRepeatGuardMiddleware):
+            cls = cast("type[Self]", _ending(cls))  # noqa: PLW0642
         return super().__new__(cls)
-
-    def __init__(
-        self,
-        *,
-        config: RepeatGuardConfig | None = None,
-        is_user_prompt: Callable[[HumanMessage], bool] | None = None,
-        delivery: Delivery = "human_message",
-        **options: Any,
-    ) -> None:
-        """Check the settings."""
-        super().__init__()
-        self._guard = HistoryGuard(
-            "RepeatGuardMiddleware",
-            config=config,
-            options=options,
-            messages_key="messages",
-            is_user_prompt=is_user_prompt,
-            delivery=delivery,
-            repairs_malformed=True,
-            can_end_run=True,
-        )
-
-    @property
-    def name(self) -> str:
-        """Name of every guard: `create_agent` raises where a second one is listed."""
-        return NAME
-
-    @property
-    def config(self) -> RepeatGuardConfig:
-        """The settings in force."""
-        return self._guard.config
 
     def before_model(
         self,
@@ -131,6 +96,20 @@ class _EndingRepeatGuardMiddleware(RepeatGuardMiddleware):
     ) -> dict[str, Any] | None:
         """Do as `before_model` does, on the event loop."""
         return await super().abefore_model(state, runtime)
+
+
+def _ends_runs(config: object, options: Mapping[str, Any]) -> bool:
+    def setting(name: str) -> Any:
+        return options.get(name) if config is None else getattr(config, name, None)
+
+    return setting("limit") is not None and setting("exit_behavior") != "error"
+
+
+def _ending(kind: type[RepeatGuardMiddleware]) -> type[RepeatGuardMiddleware]:
+    """Return the class that ends runs in place of `kind`, which may be a user's own."""
+    if kind is RepeatGuardMiddleware:
+        return _EndingRepeatGuardMiddleware
+    return type(kind.__name__, (_EndingRepeatGuardMiddleware, kind), {"__doc__": kind.__doc__})
 
 
 def _as_hook_result(update: StateUpdate) -> dict[str, Any] | None:

@@ -1,27 +1,24 @@
 """The middleware whose reminders are part of every request and never of the state."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import cached_property
 from typing import Any
 from uuid import UUID
 
 from langchain.agents.middleware import (
-    AgentMiddleware,
     ExtendedModelResponse,
     ModelRequest,
     ModelResponse,
 )
-from langchain_core.messages import HumanMessage
 from langchain_core.runnables.config import ensure_config, get_callback_manager_for_config
 from langgraph.types import Command
 
-from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.history.carried import CHANNEL
-from langchain_repeat_guard.history.delivery import Delivery
 from langchain_repeat_guard.history.events import ReminderEvent, asend_event, send_event
-from langchain_repeat_guard.history.guard import HistoryGuard
 from langchain_repeat_guard.history.transient import Prepared, prepare
+from langchain_repeat_guard.middleware.base import GuardMiddleware
 from langchain_repeat_guard.middleware.listening import ModelInputs
-from langchain_repeat_guard.middleware.state import NAME, GuardedAgentState
 
 _EVENTS_REMEMBERED = 1000
 
@@ -30,7 +27,7 @@ _Response = ModelResponse[Any]
 _Result = _Response | ExtendedModelResponse[Any]
 
 
-class TransientRepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any]):
+class TransientRepeatGuardMiddleware(GuardMiddleware):
     """Puts a reminder into the model's requests when the model repeats itself; stores none.
 
     The state's messages stay as the user and the model wrote them. A private channel of the state
@@ -62,40 +59,10 @@ class TransientRepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any
         'Done.'
     """
 
-    state_schema = GuardedAgentState
+    _adapter = "TransientRepeatGuardMiddleware"
 
-    def __init__(
-        self,
-        *,
-        config: RepeatGuardConfig | None = None,
-        is_user_prompt: Callable[[HumanMessage], bool] | None = None,
-        delivery: Delivery = "human_message",
-        **options: Any,
-    ) -> None:
-        """Check the settings."""
-        super().__init__()
-        self._guard = HistoryGuard(
-            "TransientRepeatGuardMiddleware",
-            config=config,
-            options=options,
-            messages_key="messages",
-            is_user_prompt=is_user_prompt,
-            delivery=delivery,
-            repairs_malformed=True,
-            can_end_run=True,
-        )
-        self._checked_model: object = None
-        self._told: dict[tuple[UUID | None, str], object] = {}
-
-    @property
-    def name(self) -> str:
-        """Name of every guard: `create_agent` raises where a second one is listed."""
-        return NAME
-
-    @property
-    def config(self) -> RepeatGuardConfig:
-        """The settings in force."""
-        return self._guard.config
+    _checked_model: object = None
+    """The last model that was looked at."""
 
     def wrap_model_call(
         self, request: _Request, handler: Callable[[_Request], _Response]
@@ -107,7 +74,7 @@ class TransientRepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any
             return handler(request)
         if prepared.last_message is not None:
             return _remember(prepared, ModelResponse(result=[prepared.last_message]))
-        if prepared.event is not None and run(self._is_news, prepared.event):
+        if prepared.event is not None:
             run(send_event, prepared.event)
         if prepared.messages is None:
             response = handler(request)
@@ -130,7 +97,7 @@ class TransientRepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any
             return await handler(request)
         if prepared.last_message is not None:
             return _remember(prepared, ModelResponse(result=[prepared.last_message]))
-        if prepared.event is not None and run(self._is_news, prepared.event):
+        if prepared.event is not None:
             await self._guard.failsafe.arun(asend_event, prepared.event)
         if prepared.messages is None:
             response = await handler(request)
@@ -148,7 +115,15 @@ class TransientRepeatGuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any
             self._checked_model = request.model
             self._guard.check_model(request.model)
         state: Any = request.state
-        return prepare(self._guard, state["messages"], request.messages, state.get(CHANNEL))
+        prepared = prepare(self._guard, state["messages"], request.messages, state.get(CHANNEL))
+        if prepared.event is None or self._is_news(prepared.event):
+            return prepared
+        return replace(prepared, event=None)
+
+    @cached_property
+    def _told(self) -> dict[tuple[UUID | None, str], object]:
+        """Of what the listeners of which node's run were told."""
+        return {}
 
     def _is_news(self, event: ReminderEvent) -> bool:
         """Tell whether listeners were not told yet: a middleware outside may retry the request."""

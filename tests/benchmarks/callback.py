@@ -5,7 +5,6 @@ Run it: python tests/benchmarks/callback.py. Exits with 1 where a limit is passe
 
 import asyncio
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from counting import count_calls
 from helpers.models import ScriptedModel, asks, call, says
 from helpers.tools import grep
 from langchain.agents import create_agent
@@ -62,27 +62,6 @@ def run_async(handlers: list[Any], steps: int, parallel: int) -> None:
     agent: Any = create_agent(ScriptedModel(script=list(turns(steps, parallel))), [grep])
     config: Any = {"callbacks": handlers, "recursion_limit": 9999}
     asyncio.run(agent.ainvoke({"messages": "hi"}, config))
-
-
-def count_calls(run: Callable[[], None]) -> int:
-    """Return how many Python and C functions `run` calls, on all threads that it starts."""
-    calls = 0
-    lock = threading.Lock()
-
-    def profile(_frame: Any, event: str, _arg: Any) -> None:
-        nonlocal calls
-        if event in ("call", "c_call"):
-            with lock:
-                calls += 1
-
-    threading.setprofile(profile)
-    sys.setprofile(profile)
-    try:
-        run()
-    finally:
-        sys.setprofile(None)
-        threading.setprofile(None)
-    return calls
 
 
 def calls_of(run: Run, make: Callable[[], list[Any]], steps: int, parallel: int) -> float:

@@ -4,10 +4,8 @@ Run it: python tests/benchmarks/middleware.py. Exits with 1 where a limit is pas
 Python and C function calls on all threads, so that a noisy machine does not matter.
 """
 
-import gc
 import statistics
 import sys
-import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,6 +13,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from counting import count_calls
 from helpers.models import ScriptedModel, asks, call, says
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware
@@ -81,30 +80,6 @@ def prepare(
     agent: Any = create_agent(model, [search], middleware=middleware, checkpointer=saver)
     history = past(before)
     return lambda: agent.invoke({"messages": history}, {"configurable": {"thread_id": "1"}})
-
-
-def count_calls(run: Callable[[], object]) -> int:
-    """Return how many functions `run` calls, on all threads that it starts."""
-    calls = 0
-    lock = threading.Lock()
-
-    def profile(_frame: Any, event: str, _arg: Any) -> None:
-        nonlocal calls
-        if event in ("call", "c_call"):
-            with lock:
-                calls += 1
-
-    gc.collect()
-    gc.disable()  # its callbacks would be counted
-    threading.setprofile(profile)
-    sys.setprofile(profile)
-    try:
-        run()
-    finally:
-        sys.setprofile(None)
-        threading.setprofile(None)  # type: ignore[arg-type]
-        gc.enable()
-    return calls
 
 
 def per_step(

@@ -3,14 +3,13 @@
 Run it: python tests/benchmarks/nodes.py. Exits with 1 where a limit is passed.
 """
 
-import gc
 import statistics
 import sys
-import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
+from counting import count_calls
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -56,32 +55,8 @@ def graph(node: Any, state: type[Any] = MessagesState) -> Any:
 
 def added_calls(run: Callable[[], object], bare: Callable[[], object]) -> int:
     """Return how many more function calls `run` makes: the median, as threads may wait."""
+    run(), bare()  # lazy imports and caches
     return int(statistics.median(count_calls(run) - count_calls(bare) for _ in range(9)))
-
-
-def count_calls(run: Callable[[], object]) -> int:
-    """Return how many Python and C functions `run` calls, on all threads that it starts."""
-    calls = 0
-    lock = threading.Lock()
-
-    def profile(_frame: Any, event: str, _arg: Any) -> None:
-        nonlocal calls
-        if event in ("call", "c_call"):
-            with lock:
-                calls += 1
-
-    run()
-    gc.disable()  # its callbacks would be counted
-    calls = 0
-    threading.setprofile(profile)
-    sys.setprofile(profile)
-    try:
-        run()
-    finally:
-        sys.setprofile(None)
-        threading.setprofile(None)  # type: ignore[arg-type]
-        gc.enable()
-    return calls
 
 
 def time_ratio(run: Callable[[], object], bare: Callable[[], object], rounds: int = 40) -> float:

@@ -78,7 +78,7 @@ def test_the_run_ends_at_the_limit(make: Any, run: Run) -> None:
         0,
     )
     assert str(error) == (
-        "'grep' was called 4 times in a row with the same arguments (limit=4). Raise limit, "
+        "'grep' was called 4 times with the same arguments (limit=4). Raise limit, "
         "exempt the tool with exclude=('grep',), or leave limit out to have the model reminded "
         "only."
     )

@@ -3,6 +3,7 @@
 import codecs
 import zlib
 from collections.abc import Iterable, Iterator
+from os import PathLike, fspath
 from pathlib import Path
 
 from langchain_repeat_guard.scanning.formats.databases import (
@@ -26,7 +27,7 @@ _PEEKED = 1 << 12
 
 
 def read_runs(
-    paths: Iterable[str] | str,
+    paths: Iterable[str | PathLike[str]] | str | PathLike[str],
     *,
     messages_key: str = "messages",
     on_bytes: OnBytes | None = None,
@@ -51,7 +52,8 @@ def read_runs(
     Raises:
         MissingExtraError: A database needs a package that is not installed.
     """
-    for path in [paths] if isinstance(paths, str) else paths:
+    for item in [paths] if isinstance(paths, str | PathLike) else paths:
+        path = fspath(item)
         if is_postgres_address(path):
             yield from read_postgres(path, messages_key)
             continue

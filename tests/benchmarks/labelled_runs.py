@@ -9,7 +9,7 @@ quartiles. "Spared" are the calls behind a run's first reminder, had it stopped 
 
 The data (tests/data/labelled_calls.jsonl) holds calls of 181 recorded runs of many agents and
 models, as digests only: no text of theirs. Each run was looked at and labelled loop, polling or ok.
-No setting was chosen on other runs than these: read the table as a description of them.
+No runs were held out: the table describes these runs and predicts nothing.
 """
 
 import json

@@ -26,7 +26,7 @@ from langchain_repeat_guard.scanning import FoundReminder
 from langchain_repeat_guard.scanning import Run as RecordedRun
 
 SETTINGS = settings(
-    max_examples=15,
+    max_examples=10,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -14,7 +14,7 @@ from langchain_repeat_guard.history.carried import Carried
 from langchain_repeat_guard.history.delivery import reminder_message
 from langchain_repeat_guard.history.judge import Verdict, judge
 
-SETTINGS = settings(max_examples=150, deadline=None)
+SETTINGS = settings(max_examples=80, deadline=None)
 GREP = ("grep", {"pattern": "a"})
 READ = ("read", {"path": "a"})
 SINCE_NEW: Options = {"counting": "since_new_call", "thresholds": (2, 3, 4)}

@@ -88,6 +88,14 @@ class RepeatGuardCallbackHandler(GraphCallbackHandler):
     ) -> None:
         """Check the settings; see the class for what they mean."""
         self.config = _checked_config(config, options)
+        self._settings = {
+            "config": self.config,
+            "on_reminder": on_reminder,
+            "include_arguments": include_arguments,
+            "keep_reminders": keep_reminders,
+            "is_user_prompt": is_user_prompt,
+            "max_runs": max_runs,
+        }
         self.raise_error = self.config.limit is not None
         self._failsafe = FailOpen(type(self).__name__)
         self._reporter = Reporter(
@@ -98,6 +106,10 @@ class RepeatGuardCallbackHandler(GraphCallbackHandler):
             is_user_prompt or was_written_by_user,
             _at_least("max_runs", max_runs, 1),
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle the settings: a copy watches no run yet, and has reported nothing."""
+        return _with_settings, (type(self), self._settings)
 
     @property
     def reminders(self) -> Sequence[ReminderRecord]:
@@ -262,6 +274,12 @@ class RepeatGuardCallbackHandler(GraphCallbackHandler):
         if report.at_limit and self.config.limit:
             tool, count = report.at_limit
             raise RepeatLimitError(tool=tool, count=count, limit=self.config.limit)
+
+
+def _with_settings(
+    kind: type[RepeatGuardCallbackHandler], settings: dict[str, Any]
+) -> RepeatGuardCallbackHandler:
+    return kind(**settings)
 
 
 def _taken(steps: Sequence[DueStep]) -> TakenReminders:

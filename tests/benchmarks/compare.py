@@ -87,11 +87,12 @@ Results = dict[str, dict[str, Outcome]]
 
 def outcomes(guard: Adapter, scenarios: Sequence[Scenario] = SCENARIOS) -> dict[str, Outcome]:
     """Return what `guard` did in each scenario, by the scenario's name."""
-    return {one.name: judge(_bare(one), Player(one, guard).play()) for one in scenarios}
+    return {one.name: judge(bare(one), Player(one, guard).play()) for one in scenarios}
 
 
 @cache
-def _bare(scenario: Scenario) -> Trace:
+def bare(scenario: Scenario) -> Trace:
+    """Return the run without a guard."""
     return Player(scenario, no_guard).play()
 
 
@@ -186,11 +187,11 @@ def calls_per_step(guard: Adapter) -> float:
 
 def costs() -> str:
     """Write what each guard adds to a step."""
-    bare = calls_per_step(no_guard)
-    added = {letter: calls_per_step(guard) - bare for letter, (_, guard) in GUARDS.items()}
-    added["a hook that does nothing"] = calls_per_step(empty_hook) - bare
+    alone = calls_per_step(no_guard)
+    added = {letter: calls_per_step(guard) - alone for letter, (_, guard) in GUARDS.items()}
+    added["a hook that does nothing"] = calls_per_step(empty_hook) - alone
     listed = ", ".join(f"{name} {number:.0f}" for name, number in added.items())
-    return f"Function calls added to each step's {bare:.0f}: {listed}."
+    return f"Function calls added to each step's {alone:.0f}: {listed}."
 
 
 def main() -> None:

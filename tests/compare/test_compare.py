@@ -5,8 +5,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from benchmarks.compare import GUARDS, no_guard, outcomes, table
-from benchmarks.playing import Outcome
+from benchmarks.compare import GUARDS, bare, outcomes, table
+from benchmarks.playing import Outcome, judge
 from benchmarks.scenarios import SCENARIOS
 
 README = Path(__file__).parents[2] / "README.md"
@@ -54,32 +54,29 @@ def found(letter: str) -> dict[str, Outcome]:
 
 
 @pytest.mark.parametrize("letter", EXPECTED)
-def test_nudges_where_expected_and_stops_nothing(letter: str) -> None:
-    """This package's guards speak behind these calls, and every call and turn takes place."""
-    seen = {
-        name: (one.nudges, one.calls_stopped, one.turns_stopped)
-        for name, one in found(letter).items()
-    }
-    assert seen == {name: (nudges, 0, 0) for name, nudges in EXPECTED[letter].items()}
+def test_speaks_where_expected_and_harms_nothing(letter: str) -> None:
+    """Every call and turn takes place, and OpenAI's order holds.
 
-
-@pytest.mark.parametrize("letter", EXPECTED)
-def test_requests_stay_valid(letter: str) -> None:
-    """OpenAI's order holds throughout; Mistral's breaks at a first reminder that is a message."""
-    is_message = letter != "D"
+    Mistral's order breaks where a reminder is a message of its own, as all but D's are.
+    """
     seen = {
-        name: {api: number > 0 for api, number in one.refused.items()}
+        name: (
+            one.nudges,
+            one.calls_stopped,
+            one.turns_stopped,
+            {api for api, number in one.refused.items() if number},
+        )
         for name, one in found(letter).items()
     }
     assert seen == {
-        name: {"openai-chat": False, "mistral": is_message and bool(nudges)}
+        name: (nudges, 0, 0, {"mistral"} if nudges and letter != "D" else set())
         for name, nudges in EXPECTED[letter].items()
     }
 
 
 def test_scenarios_themselves_are_valid() -> None:
     """Without a guard, no request breaks an order rule."""
-    refused = {name: one.refused for name, one in outcomes(no_guard).items()}
+    refused = {one.name: judge(bare(one), bare(one)).refused for one in SCENARIOS}
     assert refused == {one.name: {"openai-chat": 0, "mistral": 0} for one in SCENARIOS}
 
 

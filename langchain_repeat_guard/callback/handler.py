@@ -88,6 +88,8 @@ class RepeatGuardCallbackHandler(GraphCallbackHandler):
     ) -> None:
         """Check the settings; see the class for what they mean."""
         self.config = _checked_config(config, options)
+        _check_function("on_reminder", on_reminder)
+        _check_function("is_user_prompt", is_user_prompt)
         self._settings = {
             "config": self.config,
             "on_reminder": on_reminder,
@@ -298,6 +300,12 @@ def _checked_config(config: RepeatGuardConfig | None, options: dict[str, Any]) -
         )
         raise RepeatGuardSetupError(msg)
     return checked
+
+
+def _check_function(option: str, value: object) -> None:
+    if value is not None and not callable(value):
+        msg = f"{option} must be a function, got {value!r}"
+        raise TypeError(msg)
 
 
 def _at_least(option: str, value: object, smallest: int) -> int:

@@ -305,3 +305,10 @@ def test_a_copy_has_the_settings_and_watches_nothing_yet(copied: Any) -> None:
     assert (twin.config, twin.reminders, twin.live_runs) == (handler.config, (), 0)
     agent(4).invoke(PROMPT, watched(twin))
     assert [record.count for record in twin.reminders] == [2]
+
+
+@pytest.mark.parametrize("option", ["on_reminder", "is_user_prompt"])
+def test_what_cannot_be_called_is_refused(option: str) -> None:
+    """When the handler is built, not at the first reminder."""
+    with pytest.raises(TypeError, match=f"^{option} must be a function, got 3$"):
+        RepeatGuardCallbackHandler(**{option: 3})

@@ -26,6 +26,7 @@ from laws.oracle import Call, Event, due, texts
 from laws.seen import (
     expected_reminders,
     found_reminders,
+    has_reminder,
     kept_from,
     message_of,
     newest_event,
@@ -263,8 +264,9 @@ class Laws(RuleBasedStateMachine):
         check_order(messages)
         thread.head = newest_event(messages, thread.events)
         said = texts(thread.head, self.config) if thread.kind.stores else {}
-        if not thread.kind.has_seen_newest(state.next):
-            said.pop(thread.head.newest.id, None)
+        newest = thread.head.newest.id
+        if not thread.kind.has_seen_newest(state.next) and not has_reminder(messages, newest):
+            said.pop(newest, None)
         assert found_reminders(messages) == expected_reminders(messages, said)
 
     def _check_request(self, thread: Thread, request: list[BaseMessage]) -> None:
@@ -327,8 +329,8 @@ class Laws(RuleBasedStateMachine):
 
     def _prompt(self, thread: Thread) -> None:
         self._settle(thread)
-        is_seen = thread.kind.has_seen_newest(self._state(thread).next)
-        overtakes = thread.head.newest.kind == "step" and not is_seen
+        newest = thread.head.newest
+        overtakes = newest.kind == "step" and not has_reminder(self._messages(thread), newest.id)
         self._say(thread, Event(self._new_id(thread), "prompt", thread.head, overtakes=overtakes))
 
     def _do_step(self, thread: Thread, calls: Sequence[Call], *, early: bool) -> None:

@@ -21,7 +21,7 @@ def message_of(step: Event) -> AIMessage:
 
 def newest_event(messages: Sequence[BaseMessage], events: Mapping[str, Event]) -> Event:
     """Return the newest event that `messages` show."""
-    return next(events[one.id] for one in reversed(messages) if one.id in events)
+    return next(events[str(one.id)] for one in reversed(messages) if one.id in events)
 
 
 def found_reminders(messages: Sequence[BaseMessage]) -> list[tuple[Any, Any]]:
@@ -30,11 +30,16 @@ def found_reminders(messages: Sequence[BaseMessage]) -> list[tuple[Any, Any]]:
     return [(one.id, one.content) for one in messages if is_reminder(one) and one.id in possible]
 
 
+def has_reminder(messages: Sequence[BaseMessage], step: str) -> bool:
+    """Tell whether the reminder of a step, named by the id of its message, is there."""
+    return any(one.id == f"repeat_guard:{step}" for one in messages)
+
+
 def expected_reminders(
     messages: Sequence[BaseMessage], said: Mapping[str, str]
 ) -> list[tuple[Any, Any]]:
     """Return ids and contents of the reminders that belong to the steps among `messages`."""
-    return [(f"repeat_guard:{one.id}", said[one.id]) for one in messages if one.id in said]
+    return [(f"repeat_guard:{one.id}", said[str(one.id)]) for one in messages if one.id in said]
 
 
 def kept_from(messages: Sequence[BaseMessage], keep: int, events: Mapping[str, Event]) -> int:
@@ -48,7 +53,7 @@ def kept_from(messages: Sequence[BaseMessage], keep: int, events: Mapping[str, E
     anchors = [
         place
         for place, one in enumerate(messages)
-        if one.id in events and events[one.id].kind in ("prompt", "step")
+        if one.id in events and events[str(one.id)].kind in ("prompt", "step")
     ]
     return min(cut, *anchors[-1:], cut)
 
@@ -59,7 +64,7 @@ def shapes(messages: Sequence[BaseMessage], events: Mapping[str, Event]) -> dict
     for one in messages:
         if isinstance(one, ToolMessage):
             found["result", one.tool_call_id] = (one.name, one.content, one.status)
-        elif one.id in events and events[one.id].kind in ("prompt", "step"):
+        elif one.id in events and events[str(one.id)].kind in ("prompt", "step"):
             calls = one.tool_calls if isinstance(one, AIMessage) else ()
             found[one.type, one.id] = (one.content, calls)
     return found

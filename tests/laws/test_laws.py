@@ -2,6 +2,7 @@
 
 import zlib
 from functools import partial
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, seed, settings
@@ -28,7 +29,7 @@ def test_the_laws_hold(kind: Kind, request: pytest.FixtureRequest) -> None:
         print_blob=True,
         suppress_health_check=list(HealthCheck),
     )
-    machine = partial(Laws, kind)
+    machine: Any = partial(Laws, kind)
     if not wanted:
         machine = seed(zlib.crc32(kind.name.encode()))(machine)
     run_state_machine_as_test(machine, settings=budget)

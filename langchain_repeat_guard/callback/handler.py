@@ -5,11 +5,11 @@ from typing import Any
 from uuid import UUID
 
 from langchain_core.agents import AgentAction
-from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import BaseMessage, HumanMessage
 from langchain_core.outputs import LLMResult
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import get_callback_manager_for_config
+from langgraph.callbacks import GraphCallbackHandler
 
 from langchain_repeat_guard.callback.agents import AgentWatch, Report
 from langchain_repeat_guard.callback.ledger import DueStep, Rules
@@ -20,11 +20,6 @@ from langchain_repeat_guard.core.failsafe import FailOpen
 from langchain_repeat_guard.errors import RepeatGuardSetupError, RepeatLimitError
 from langchain_repeat_guard.history.handover import TakenReminders
 from langchain_repeat_guard.history.steps import was_written_by_user
-
-try:
-    from langgraph.callbacks import GraphCallbackHandler
-except ImportError:  # older versions of LangGraph pause at breakpoints without an event
-    GraphCallbackHandler = BaseCallbackHandler  # type: ignore[assignment, misc]
 
 
 class RepeatGuardCallbackHandler(GraphCallbackHandler):
@@ -87,10 +82,10 @@ class RepeatGuardCallbackHandler(GraphCallbackHandler):
         **options: Any,
     ) -> None:
         """Check the settings; see the class for what they mean."""
-        self.config = _checked_config(config, options)
+        self.config: RepeatGuardConfig = _checked_config(config, options)
         _check_function("on_reminder", on_reminder)
         _check_function("is_user_prompt", is_user_prompt)
-        self._settings = {
+        self._settings: dict[str, Any] = {
             "config": self.config,
             "on_reminder": on_reminder,
             "include_arguments": include_arguments,
@@ -98,7 +93,7 @@ class RepeatGuardCallbackHandler(GraphCallbackHandler):
             "is_user_prompt": is_user_prompt,
             "max_runs": max_runs,
         }
-        self.raise_error = self.config.limit is not None
+        self.raise_error: bool = self.config.limit is not None
         self._failsafe = FailOpen(type(self).__name__)
         self._reporter = Reporter(
             self._failsafe, on_reminder, _at_least("keep_reminders", keep_reminders, 1)

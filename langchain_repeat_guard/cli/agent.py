@@ -1,7 +1,7 @@
 """The agent that the demo runs: a model and its tools in a plain LangGraph graph."""
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import Runnable
@@ -14,7 +14,7 @@ from langgraph.prebuilt import ToolNode
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.node import RepeatGuardNode
 
-Agent: TypeAlias = CompiledStateGraph[Any, None, Any, Any]
+Agent = CompiledStateGraph[MessagesState, None, MessagesState, MessagesState]
 
 STEPS_PER_MODEL_CALL = 2
 """LangGraph counts the model's step and the tools' step."""

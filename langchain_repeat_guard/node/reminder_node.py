@@ -100,7 +100,7 @@ class RepeatReminderNode(Runnable[Any, Any]):
         )
         self._handler = _checked_handler(handler, config or is_user_prompt or options)
         self._hook = None if hook is None else as_hook(hook)
-        self._hook_schema: Any = state_schema or state_schema_of(hook)
+        self._hook_schema = state_schema or state_schema_of(hook)
         # LangGraph reads the schema off the `__call__` of the class.
         if type(self) is RepeatReminderNode and (self._hook_schema or messages_key != "messages"):
             self.__class__ = _class_for(messages_key, cast("Any", self._hook_schema))

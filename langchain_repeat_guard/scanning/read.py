@@ -51,6 +51,14 @@ def read_runs(
 
     Raises:
         MissingExtraError: A database needs a package that is not installed.
+
+    Example:
+        >>> from tempfile import TemporaryDirectory
+        >>> from langchain_repeat_guard import read_runs
+        >>> with TemporaryDirectory() as folder:
+        ...     _ = Path(folder, "run.json").write_text('[{"role": "user", "content": "Go."}]')
+        ...     [len(list(run.messages)) for run in read_runs(folder)]
+        [1]
     """
     for item in [paths] if isinstance(paths, str | PathLike) else paths:
         path = fspath(item)

@@ -11,7 +11,7 @@ from langchain_repeat_guard.callback.outputs import messages_in
 from langchain_repeat_guard.callback.run_tree import Run
 from langchain_repeat_guard.history.calls import all_answered, calls_of
 from langchain_repeat_guard.history.delivery import is_reminder
-from langchain_repeat_guard.history.steps import Prompt, Step, read_back
+from langchain_repeat_guard.history.steps import Closing, Prompt, Step, read_back
 
 IsUserPrompt = Callable[[HumanMessage], bool]
 
@@ -68,7 +68,7 @@ def read_request(
     if not (ledger.is_waiting or (is_looped and ledger.chain.count)):
         return Request(is_own=False)
     is_asked_again = asking.node in ledger.issuers
-    is_prompted = is_closed = False
+    is_prompted = is_closed = is_reminded = False
     for item in read_back(messages, is_user_prompt):
         if isinstance(item, Step):
             is_known = _compare(ledger, item)
@@ -78,8 +78,9 @@ def read_request(
             return Request(is_own, is_closed or item.is_reminded)
         is_prompted = is_prompted or isinstance(item, Prompt)
         is_closed = is_closed or not isinstance(item, Prompt)
-    # A prompt without the steps behind it is what helpers of a middleware are shown.
-    return Request(ledger.last is None or (is_asked_again and not is_prompted))
+        is_reminded = is_reminded or (isinstance(item, Closing) and not item.is_answer)
+    # A prompt or a reminder without the steps before it is what helpers of a middleware are shown.
+    return Request(ledger.last is None or (is_asked_again and not is_prompted), is_reminded)
 
 
 def _compare(ledger: Ledger, step: Step) -> bool:

@@ -5,11 +5,11 @@ from typing import Any
 from uuid import UUID
 
 from langchain_core.agents import AgentAction
-from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import BaseMessage, HumanMessage
 from langchain_core.outputs import LLMResult
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import get_callback_manager_for_config
+from langgraph.callbacks import GraphCallbackHandler
 
 from langchain_repeat_guard.callback.agents import AgentWatch, Report
 from langchain_repeat_guard.callback.ledger import DueStep, Rules
@@ -20,11 +20,6 @@ from langchain_repeat_guard.core.failsafe import FailOpen
 from langchain_repeat_guard.errors import RepeatGuardSetupError, RepeatLimitError
 from langchain_repeat_guard.history.handover import TakenReminders
 from langchain_repeat_guard.history.steps import was_written_by_user
-
-try:
-    from langgraph.callbacks import GraphCallbackHandler
-except ImportError:  # older versions of LangGraph pause at breakpoints without an event
-    GraphCallbackHandler = BaseCallbackHandler  # type: ignore[assignment, misc]
 
 
 class RepeatGuardCallbackHandler(GraphCallbackHandler):
@@ -87,8 +82,18 @@ class RepeatGuardCallbackHandler(GraphCallbackHandler):
         **options: Any,
     ) -> None:
         """Check the settings; see the class for what they mean."""
-        self.config = _checked_config(config, options)
-        self.raise_error = self.config.limit is not None
+        self.config: RepeatGuardConfig = _checked_config(config, options)
+        _check_function("on_reminder", on_reminder)
+        _check_function("is_user_prompt", is_user_prompt)
+        self._settings: dict[str, Any] = {
+            "config": self.config,
+            "on_reminder": on_reminder,
+            "include_arguments": include_arguments,
+            "keep_reminders": keep_reminders,
+            "is_user_prompt": is_user_prompt,
+            "max_runs": max_runs,
+        }
+        self.raise_error: bool = self.config.limit is not None
         self._failsafe = FailOpen(type(self).__name__)
         self._reporter = Reporter(
             self._failsafe, on_reminder, _at_least("keep_reminders", keep_reminders, 1)
@@ -98,6 +103,10 @@ class RepeatGuardCallbackHandler(GraphCallbackHandler):
             is_user_prompt or was_written_by_user,
             _at_least("max_runs", max_runs, 1),
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle the settings: a copy watches no run yet, and has reported nothing."""
+        return _with_settings, (type(self), self._settings)
 
     @property
     def reminders(self) -> Sequence[ReminderRecord]:
@@ -264,6 +273,12 @@ class RepeatGuardCallbackHandler(GraphCallbackHandler):
             raise RepeatLimitError(tool=tool, count=count, limit=self.config.limit)
 
 
+def _with_settings(
+    kind: type[RepeatGuardCallbackHandler], settings: dict[str, Any]
+) -> RepeatGuardCallbackHandler:
+    return kind(**settings)
+
+
 def _taken(steps: Sequence[DueStep]) -> TakenReminders:
     due = [one.reminder for step in steps for one in step.due]
     return TakenReminders(due, steps[-1].message_id)
@@ -280,6 +295,12 @@ def _checked_config(config: RepeatGuardConfig | None, options: dict[str, Any]) -
         )
         raise RepeatGuardSetupError(msg)
     return checked
+
+
+def _check_function(option: str, value: object) -> None:
+    if value is not None and not callable(value):
+        msg = f"{option} must be a function, got {value!r}"
+        raise TypeError(msg)
 
 
 def _at_least(option: str, value: object, smallest: int) -> int:

@@ -15,7 +15,7 @@ from langchain_repeat_guard.core.reminder import one_line, printable
 from langchain_repeat_guard.history.delivery import reminder_id
 from langchain_repeat_guard.history.events import reminder_event, send_event
 
-logger = logging.getLogger("langchain_repeat_guard")
+logger: logging.Logger = logging.getLogger("langchain_repeat_guard")
 
 OnReminder = Callable[[ReminderRecord], Awaitable[None] | None]
 

@@ -21,7 +21,7 @@ from langchain_repeat_guard.errors import RepeatGuardSetupError
 RUN_FAILED = 1
 USAGE = 2
 
-app = typer.Typer(
+app: typer.Typer = typer.Typer(
     help="Reminds tool-calling agents that repeat the same tool call.",
     no_args_is_help=True,
     add_completion=False,

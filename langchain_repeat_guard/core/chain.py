@@ -53,7 +53,7 @@ class Chain:
 
         Example:
             >>> Chain.from_dict({"key": "", "count": 0})
-            Chain(key='', count=0)
+            Chain(key='', count=0, seen=())
         """
         match value:
             case {"key": str(key), "count": int(count), **rest} if (

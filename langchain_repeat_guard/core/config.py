@@ -91,7 +91,7 @@ class RepeatGuardConfig(BaseModel, frozen=True, extra="forbid"):
     """Past the last threshold, remind again every so many calls; at least 1. None: stay silent."""
 
     limit: int | None = None
-    """Longest chain that the run survives; at least 2. None: no limit."""
+    """Length of a chain at which the run ends; at least 2. None: no limit."""
 
     exit_behavior: Literal["end", "error"] = "end"
     """What happens at `limit`: the run ends with a message that says so, or `RepeatLimitError`."""

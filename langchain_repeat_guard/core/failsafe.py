@@ -8,7 +8,7 @@ from typing import ParamSpec, TypeVar
 
 from langchain_repeat_guard.errors import RepeatLimitError
 
-logger = logging.getLogger("langchain_repeat_guard")
+logger: logging.Logger = logging.getLogger("langchain_repeat_guard")
 
 P = ParamSpec("P")
 T = TypeVar("T")

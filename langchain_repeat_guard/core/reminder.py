@@ -27,7 +27,7 @@ class Reminder:
     """Name of the repeated tool. Lone surrogates in it are replaced by U+FFFD."""
 
     count: int
-    """How many identical calls stand in a row, this one included."""
+    """How many identical calls there are, as `counting` counts them, this one included."""
 
     threshold: int
     """The threshold that `count` has reached."""

@@ -77,8 +77,10 @@ class HistoryGuard:
         if is_user_prompt is not None and not callable(is_user_prompt):
             msg = f"is_user_prompt must be a function of a message, got {is_user_prompt!r}"
             raise TypeError(msg)
-        self.config = RepeatGuardConfig.resolve(config, options)
-        self.ends_at_limit = self.config.limit is not None and self.config.exit_behavior == "end"
+        self.config: RepeatGuardConfig = RepeatGuardConfig.resolve(config, options)
+        self.ends_at_limit: bool = (
+            self.config.limit is not None and self.config.exit_behavior == "end"
+        )
         if self.ends_at_limit and not can_end_run:
             msg = (
                 f"A {adapter} cannot end a run by exit_behavior='end': only the middlewares can. "
@@ -88,7 +90,7 @@ class HistoryGuard:
         self.messages_key = messages_key
         self.delivery: Delivery = check_delivery(delivery)
         self._repairs_malformed = repairs_malformed
-        self.failsafe = FailOpen(adapter)
+        self.failsafe: FailOpen = FailOpen(adapter)
         self._is_user_prompt = is_user_prompt or was_written_by_user
         self._has_seen_step = False
 

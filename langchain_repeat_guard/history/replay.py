@@ -31,11 +31,11 @@ class ReplaySettings:
 
     def __init__(self, config: RepeatGuardConfig) -> None:
         """Look at what to track and when to remind."""
-        self.config = config
-        self.is_plain = compares_neighbours_only(config)
-        self.counts_each_call = config.counting == "since_new_call"
-        self.thresholds = frozenset(config.thresholds)
-        self.tracked = _Tracked(config)
+        self.config: RepeatGuardConfig = config
+        self.is_plain: bool = compares_neighbours_only(config)
+        self.counts_each_call: bool = config.counting == "since_new_call"
+        self.thresholds: frozenset[int] = frozenset(config.thresholds)
+        self.tracked: dict[str, bool] = _Tracked(config)
 
 
 class _Tracked(dict[str, bool]):

@@ -1,12 +1,15 @@
 """The middleware that stores its reminders among the messages."""
 
-from collections.abc import Mapping
-from typing import Any, Self, cast
+from collections.abc import Callable
+from typing import Any
 
 from langchain.agents.middleware import hook_config
+from langchain_core.messages import HumanMessage
 from langgraph.runtime import Runtime
 
+from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.history.carried import CHANNEL
+from langchain_repeat_guard.history.delivery import Delivery
 from langchain_repeat_guard.history.events import asend_event, send_event
 from langchain_repeat_guard.history.guard import StateUpdate
 from langchain_repeat_guard.middleware.base import GuardedAgentState, GuardMiddleware
@@ -43,11 +46,19 @@ class RepeatGuardMiddleware(GuardMiddleware):
 
     _adapter = "RepeatGuardMiddleware"
 
-    def __new__(cls, *, config: object = None, **options: Any) -> Self:
-        """Choose the class that can end a run, which costs every step, only where it is asked."""
-        if _ends_runs(config, options) and not issubclass(cls, _EndingRepeatGuardMiddleware):
-            cls = cast("type[Self]", _ending(cls))  # noqa: PLW0642
-        return super().__new__(cls)
+    def __init__(
+        self,
+        *,
+        config: RepeatGuardConfig | None = None,
+        is_user_prompt: Callable[[HumanMessage], bool] | None = None,
+        delivery: Delivery = "human_message",
+        **options: Any,
+    ) -> None:
+        """Check the settings; see the class for what they mean."""
+        super().__init__(config=config, is_user_prompt=is_user_prompt, delivery=delivery, **options)
+        # To be able to end a run costs every step: only where it is asked.
+        if self._guard.ends_at_limit and not isinstance(self, _EndingRepeatGuardMiddleware):
+            self.__class__ = _ending(type(self))
 
     def before_model(
         self,
@@ -96,13 +107,6 @@ class _EndingRepeatGuardMiddleware(RepeatGuardMiddleware):
     ) -> dict[str, Any] | None:
         """Do as `before_model` does, on the event loop."""
         return await super().abefore_model(state, runtime)
-
-
-def _ends_runs(config: object, options: Mapping[str, Any]) -> bool:
-    def setting(name: str) -> Any:
-        return options.get(name) if config is None else getattr(config, name, None)
-
-    return setting("limit") is not None and setting("exit_behavior") != "error"
 
 
 def _ending(kind: type[RepeatGuardMiddleware]) -> type[RepeatGuardMiddleware]:

@@ -1,20 +1,26 @@
 """The middleware whose reminders are part of every request and never of the state."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import cached_property
 from typing import Any
+from uuid import UUID
 
 from langchain.agents.middleware import (
     ExtendedModelResponse,
     ModelRequest,
     ModelResponse,
 )
+from langchain_core.runnables.config import ensure_config, get_callback_manager_for_config
 from langgraph.types import Command
 
 from langchain_repeat_guard.history.carried import CHANNEL
-from langchain_repeat_guard.history.events import asend_event, send_event
+from langchain_repeat_guard.history.events import ReminderEvent, asend_event, send_event
 from langchain_repeat_guard.history.transient import Prepared, prepare
 from langchain_repeat_guard.middleware.base import GuardMiddleware
 from langchain_repeat_guard.middleware.listening import ModelInputs
+
+_EVENTS_REMEMBERED = 1000
 
 _Request = ModelRequest[Any]
 _Response = ModelResponse[Any]
@@ -109,7 +115,24 @@ class TransientRepeatGuardMiddleware(GuardMiddleware):
             self._checked_model = request.model
             self._guard.check_model(request.model)
         state: Any = request.state
-        return prepare(self._guard, state["messages"], request.messages, state.get(CHANNEL))
+        prepared = prepare(self._guard, state["messages"], request.messages, state.get(CHANNEL))
+        if prepared.event is None or self._is_news(prepared.event):
+            return prepared
+        return replace(prepared, event=None)
+
+    @cached_property
+    def _told(self) -> dict[tuple[UUID | None, str], object]:
+        """Of what the listeners of which node's run were told."""
+        return {}
+
+    def _is_news(self, event: ReminderEvent) -> bool:
+        """Tell whether listeners were not told yet: a middleware outside may retry the request."""
+        if len(self._told) >= _EVENTS_REMEMBERED:
+            self._told.clear()
+        node_run = get_callback_manager_for_config(ensure_config()).parent_run_id
+        mine = object()
+        # One step for all threads, and no lock, which could not be copied.
+        return self._told.setdefault((node_run, event["reminder_id"]), mine) is mine
 
     def _leave(self, inputs: ModelInputs | None) -> None:
         if inputs is not None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Self, cast, get_type_hints
+from typing import Any, cast, get_type_hints
 
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import Runnable, RunnableConfig
@@ -77,21 +77,6 @@ class RepeatReminderNode(Runnable[Any, Any]):
         >>> _ = graph.add_node("remind", node)
     """
 
-    def __new__(
-        cls,
-        *,
-        messages_key: object = "messages",
-        hook: object = None,
-        state_schema: Any = None,
-        **_: Any,
-    ) -> Self:
-        """Choose the class whose `__call__` names the state: LangGraph reads the schema there."""
-        schema: Any = state_schema or state_schema_of(hook)
-        is_key = isinstance(messages_key, str) and messages_key != CHANNEL
-        if cls is RepeatReminderNode and is_key and (schema or messages_key != "messages"):
-            cls = cast("type[Self]", _class_for(messages_key, schema))  # noqa: PLW0642
-        return super().__new__(cls)
-
     def __init__(
         self,
         *,
@@ -116,6 +101,9 @@ class RepeatReminderNode(Runnable[Any, Any]):
         self._handler = _checked_handler(handler, config or is_user_prompt or options)
         self._hook = None if hook is None else as_hook(hook)
         self._hook_schema = state_schema or state_schema_of(hook)
+        # LangGraph reads the schema off the `__call__` of the class.
+        if type(self) is RepeatReminderNode and (self._hook_schema or messages_key != "messages"):
+            self.__class__ = _class_for(messages_key, cast("Any", self._hook_schema))
 
     @property
     def config(self) -> RepeatGuardConfig:

@@ -3,6 +3,7 @@
 import codecs
 import zlib
 from collections.abc import Iterable, Iterator
+from os import PathLike, fspath
 from pathlib import Path
 
 from langchain_repeat_guard.scanning.formats.databases import (
@@ -26,7 +27,7 @@ _PEEKED = 1 << 12
 
 
 def read_runs(
-    paths: Iterable[str] | str,
+    paths: Iterable[str | PathLike[str]] | str | PathLike[str],
     *,
     messages_key: str = "messages",
     on_bytes: OnBytes | None = None,
@@ -50,8 +51,17 @@ def read_runs(
 
     Raises:
         MissingExtraError: A database needs a package that is not installed.
+
+    Example:
+        >>> from tempfile import TemporaryDirectory
+        >>> from langchain_repeat_guard import read_runs
+        >>> with TemporaryDirectory() as folder:
+        ...     _ = Path(folder, "run.json").write_text('[{"role": "user", "content": "Go."}]')
+        ...     [len(list(run.messages)) for run in read_runs(folder)]
+        [1]
     """
-    for path in [paths] if isinstance(paths, str) else paths:
+    for item in [paths] if isinstance(paths, str | PathLike) else paths:
+        path = fspath(item)
         if is_postgres_address(path):
             yield from read_postgres(path, messages_key)
             continue

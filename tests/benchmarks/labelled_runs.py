@@ -2,14 +2,14 @@
 
 Run it: python tests/benchmarks/labelled_runs.py [FIELD=VALUE ...]
 
-Such as thresholds=3. Without settings it shows several. Each share comes with its 95% interval: that
-of runs is Wilson's, that of calls a bootstrap over runs, since the calls of one run hang together.
-"First at" is the number of the call that earned the first reminder: the median, and the quartiles.
-"Spared" are the calls behind a run's first reminder, had it stopped there.
+Such as thresholds=3. Without settings it shows several. Each share comes with its 95% interval:
+that of runs is Wilson's, that of calls a bootstrap over runs, since the calls of one run hang
+together. "First at" is the number of the call that earned the first reminder: the median, and the
+quartiles. "Spared" are the calls behind a run's first reminder, had it stopped there.
 
 The data (tests/data/labelled_calls.jsonl) holds calls of 181 recorded runs of many agents and
 models, as digests only: no text of theirs. Each run was looked at and labelled loop, polling or ok.
-No setting was chosen on other runs than these: read the table as a description of them.
+No runs were held out: the table describes these runs and predicts nothing.
 """
 
 import json
@@ -132,7 +132,9 @@ def quartiles(numbers: Sequence[int]) -> str:
     """Return the median of `numbers`, and the lower and the upper quartile."""
     if not numbers:
         return "-"
-    low, middle, high = quantiles(numbers, n=4, method="inclusive") if numbers[1:] else numbers * 3
+    if len(numbers) == 1:
+        return str(numbers[0])
+    low, middle, high = quantiles(numbers, n=4, method="inclusive")
     return f"{middle:.0f} ({low:.0f}–{high:.0f})"
 
 

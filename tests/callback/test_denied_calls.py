@@ -6,6 +6,7 @@ import pytest
 from helpers.models import ScriptedModel, asks, call, malformed, repeats, says
 from helpers.modes import Run
 from helpers.tools import broken, finish, grep, ping, refusing
+from helpers.versions import needs
 from helpers.watching import counts, watched, watcher
 from langchain.agents import create_agent
 from langchain.agents.middleware import (
@@ -28,6 +29,7 @@ from pydantic import BaseModel
 
 GREP = {"pattern": "x"}
 PROMPT = {"messages": [("user", "hi")]}
+ANSWERS_MALFORMED_CALLS = needs("langchain", "1.4.3", "answers to malformed calls")
 
 
 class ShortCircuit(AgentMiddleware[Any, Any]):
@@ -139,6 +141,7 @@ def test_cached_calls_count(run: Run) -> None:
     assert counts(handler) == [("grep", 2), ("grep", 3)]
 
 
+@ANSWERS_MALFORMED_CALLS
 def test_malformed_calls_count(run: Run) -> None:
     """A call whose arguments are no JSON counts by its raw text."""
     raw = ["{", "{", "{ ", "{ "]
@@ -151,6 +154,7 @@ def test_malformed_calls_count(run: Run) -> None:
     assert counts(handler) == [("grep", 2), ("grep", 2)]
 
 
+@ANSWERS_MALFORMED_CALLS
 def test_a_malformed_call_keeps_its_place(run: Run) -> None:
     """Its place among the others is where the provider's own form of the message has it."""
 

@@ -170,7 +170,7 @@ def test_options_are_those_of_the_configuration() -> None:
 def test_the_error_survives_pickling() -> None:
     """It may leave a worker process."""
     error = RepeatLimitError(tool="grep", count=4, limit=4)
-    copy = pickle.loads(pickle.dumps(error))  # noqa: S301  our own bytes
+    copy = pickle.loads(pickle.dumps(error))
     assert (type(copy), vars(copy), str(copy), isinstance(copy, RepeatGuardError)) == (
         RepeatLimitError,
         vars(error),

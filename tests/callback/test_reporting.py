@@ -1,7 +1,9 @@
 """What is reported about a reminder, by which ways, and that no way disturbs the run."""
 
 import asyncio
+import copy
 import logging
+import pickle
 import threading
 from typing import Any
 
@@ -288,3 +290,25 @@ def test_the_name_of_an_unnamed_graph_is_none(run: Run) -> None:
     handler = RepeatGuardCallbackHandler()
     run(agent(3), PROMPT, watched(handler))
     assert [record.agent_name for record in handler.reminders] == [None]
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))],
+    ids=["copy", "deepcopy", "pickle"],
+)
+def test_a_copy_has_the_settings_and_watches_nothing_yet(copied: Any) -> None:
+    """Hosts copy what they are configured with."""
+    handler = RepeatGuardCallbackHandler(thresholds=(2,), keep_reminders=1)
+    agent(3).invoke(PROMPT, watched(handler))
+    twin = copied(handler)
+    assert (twin.config, twin.reminders, twin.live_runs) == (handler.config, (), 0)
+    agent(4).invoke(PROMPT, watched(twin))
+    assert [record.count for record in twin.reminders] == [2]
+
+
+@pytest.mark.parametrize("option", ["on_reminder", "is_user_prompt"])
+def test_what_cannot_be_called_is_refused(option: str) -> None:
+    """When the handler is built, not at the first reminder."""
+    with pytest.raises(TypeError, match=f"^{option} must be a function, got 3$"):
+        RepeatGuardCallbackHandler(**{option: 3})

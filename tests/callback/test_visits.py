@@ -7,6 +7,7 @@ from deepagents import create_deep_agent
 from helpers.models import ScriptedModel, asks, call, repeats, says
 from helpers.modes import Run
 from helpers.tools import ask_human, grep
+from helpers.versions import needs
 from helpers.watching import counts, counts_by_agent, watched, watcher
 from langchain.agents import create_agent
 from langchain.agents.middleware import ToolCallLimitMiddleware
@@ -133,6 +134,7 @@ def test_parallel_subagents_that_both_pause(run: Run) -> None:
     ]
 
 
+@needs("deepagents", "0.3.7", "names of subagents")
 def test_parallel_subagents_of_deepagents(run: Run) -> None:
     """Two `task` calls of one message are two agents."""
 

@@ -117,7 +117,7 @@ def test_a_stored_chain_goes_on(before: list[Call], after: list[Call]) -> None:
     for name, arguments in before:
         chain, _ = observe(chain, name, arguments, config=config)
     stored = Chain.from_dict(json.loads(json.dumps(chain.to_dict())))
-    assert stored == chain == pickle.loads(pickle.dumps(chain))  # noqa: S301  our own bytes
+    assert stored == chain == pickle.loads(pickle.dumps(chain))
     for name, arguments in after:
         undisturbed = observe(chain, name, arguments, config=config)
         assert observe(stored, name, arguments, config=config) == undisturbed

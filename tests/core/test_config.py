@@ -190,7 +190,7 @@ def test_never_changed() -> None:
     config = RepeatGuardConfig(thresholds=(2,))
     with pytest.raises(ValidationError):
         config.thresholds = (3,)  # type: ignore[misc]
-    copied = pickle.loads(pickle.dumps(config))  # noqa: S301  our own bytes
+    copied = pickle.loads(pickle.dumps(config))
     assert {config, copied} == {RepeatGuardConfig(thresholds=(2,))}
 
 

@@ -45,5 +45,5 @@ def test_error_passes_between_processes(
     error: Exception, bases: tuple[type[Exception], ...], message: str
 ) -> None:
     """A pickled error comes back with its type, message and attributes."""
-    copied = pickle.loads(pickle.dumps(error))  # noqa: S301  our own bytes
+    copied = pickle.loads(pickle.dumps(error))
     assert (type(copied), str(copied), vars(copied)) == (type(error), message, vars(error))

@@ -80,7 +80,7 @@ def test_what_stops_the_program_is_passed_on() -> None:
 def test_can_be_copied_with_its_adapter() -> None:
     """Graphs and agents are deep-copied and pickled by their hosts."""
     failsafe = FailOpen("Adapter")
-    copies = [copy.deepcopy(failsafe), pickle.loads(pickle.dumps(failsafe))]  # noqa: S301
+    copies = [copy.deepcopy(failsafe), pickle.loads(pickle.dumps(failsafe))]
     assert [one.run(max, 1, 2) for one in copies] == [2, 2]
 
 

@@ -7,8 +7,15 @@ import pytest
 from helpers.attachments import ATTACHMENTS, Build, Host
 from helpers.models import ScriptedModel, repeats, says
 from helpers.tools import grep
+from langchain.agents import create_agent
+from langchain.agents.middleware import ModelRetryMiddleware
 
-from langchain_repeat_guard import REMINDER_EVENT, RepeatGuardCallbackHandler
+from langchain_repeat_guard import (
+    REMINDER_EVENT,
+    RepeatGuardCallbackHandler,
+    RepeatGuardMiddleware,
+    TransientRepeatGuardMiddleware,
+)
 from langchain_repeat_guard.history import events
 
 GREP = {"pattern": "x"}
@@ -118,3 +125,19 @@ def test_a_listener_that_raises_breaks_nothing(build: Build, caplog: Any) -> Non
         result = build(host()).invoke(PROMPT, {"recursion_limit": 99})
     assert result["messages"][-1].content == "done"
     assert len(caplog.records) == 1
+
+
+@pytest.mark.parametrize("listen", LISTENERS.values(), ids=LISTENERS.keys())
+@pytest.mark.parametrize("guard", [RepeatGuardMiddleware, TransientRepeatGuardMiddleware])
+@pytest.mark.parametrize("is_outside", [True, False], ids=["retry-outside", "retry-inside"])
+def test_a_retried_request_is_no_second_event(guard: Any, listen: Any, *, is_outside: bool) -> None:
+    """The same reminder in the same request tells listeners nothing new."""
+
+    def fails(_: Any) -> Any:
+        raise ConnectionError
+
+    turns: list[Any] = [*repeats(3, "grep", GREP), fails, fails, says("done")]
+    retry = ModelRetryMiddleware(max_retries=3, initial_delay=0)
+    middleware = [retry, guard()] if is_outside else [guard(), retry]
+    agent = create_agent(ScriptedModel(script=turns), [grep], middleware=middleware)
+    assert summaries(listen(agent)) == ["grep × 3"]

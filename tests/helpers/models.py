@@ -38,7 +38,7 @@ class ScriptedModel(BaseChatModel):
     script: SkipValidation[Sequence[Turn] | Callable[[list[BaseMessage]], AIMessage]] = ()
     requests: list[list[BaseMessage]] = Field(default_factory=list)
     bound_tools: list[Any] = Field(default_factory=list)
-    _turns: "count[int]" = PrivateAttr(default_factory=count)
+    _turns: Iterator[int] = PrivateAttr(default_factory=count)
 
     @property
     def _llm_type(self) -> str:

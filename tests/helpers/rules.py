@@ -136,7 +136,9 @@ def history(prompts: Prompts) -> Iterator[list[BaseMessage]]:
             turn = next(turns)
             messages.append(turn)
             for one in turn.tool_calls:
-                answer = ToolMessage("ok", tool_call_id=one["id"], id=f"result-{one['id']}")
+                answer = ToolMessage(
+                    "ok", name=one["name"], tool_call_id=one["id"], id=f"result-{one['id']}"
+                )
                 messages.append(answer)
             yield [*messages]
         messages.append(next(turns))

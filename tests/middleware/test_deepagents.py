@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from deepagents import create_deep_agent
 from deepagents.backends import FilesystemBackend
-from deepagents.middleware.summarization import SummarizationMiddleware
 from helpers.agents import MakeGuard, Scene, make_scene
 from helpers.models import ScriptedModel, asks, call, repeats, says
 from helpers.modes import Run
 from helpers.pictures import growing, pictures, reminder_counts
 from helpers.tools import grep
+from helpers.versions import needs
 from langgraph.checkpoint.memory import InMemorySaver
 
 from langchain_repeat_guard import is_reminder
@@ -79,11 +79,14 @@ def test_the_general_purpose_subagent_inherits_no_guard(guard: MakeGuard, run: R
     assert "hatatat" in pictures(model.requests)
 
 
+@needs("deepagents", "0.3.7", "summaries")
 @pytest.mark.parametrize("keep", [2, 4, 8])
 def test_deep_summaries_lose_no_reminder(
     guard: MakeGuard, run: Run, keep: int, tmp_path: Path
 ) -> None:
     """Deepagents shortens requests and keeps the state: the chain goes on, in valid requests."""
+    from deepagents.middleware.summarization import SummarizationMiddleware  # noqa: PLC0415
+
     summary = SummarizationMiddleware(
         ScriptedModel(script=lambda _: says("a summary")),
         backend=FilesystemBackend(root_dir=tmp_path, virtual_mode=True),

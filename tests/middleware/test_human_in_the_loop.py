@@ -7,6 +7,7 @@ from helpers.agents import MakeGuard, make_scene
 from helpers.models import asks, call, repeats, says
 from helpers.modes import Run
 from helpers.pictures import growing
+from helpers.versions import needs
 from langchain.agents.middleware import HumanInTheLoopMiddleware
 
 DECISIONS: dict[str, dict[str, Any]] = {
@@ -19,8 +20,16 @@ DECISIONS: dict[str, dict[str, Any]] = {
     "respond": {"type": "respond", "message": "nothing there"},
 }
 
+RESPOND = needs("langchain", "1.3.0", "the decision to respond")
 
-@pytest.mark.parametrize("decision", DECISIONS.values(), ids=DECISIONS.keys())
+
+@pytest.mark.parametrize(
+    "decision",
+    [
+        pytest.param(decision, id=name, marks=RESPOND if name == "respond" else ())
+        for name, decision in DECISIONS.items()
+    ],
+)
 @pytest.mark.parametrize("is_first", [True, False], ids=["guard-first", "guard-last"])
 def test_each_issued_call_counts_once(
     guard: MakeGuard, run: Run, decision: dict[str, Any], is_first: bool

@@ -8,6 +8,7 @@ from helpers.models import ScriptedModel, asks, call, repeats, says
 from helpers.modes import Run
 from helpers.pictures import growing
 from helpers.tools import broken
+from helpers.versions import needs
 from langchain.agents import create_agent
 from langchain.agents.middleware import (
     ModelFallbackMiddleware,
@@ -121,6 +122,7 @@ def test_a_run_that_raised_goes_on_where_it_broke_off(guard: MakeGuard, run: Run
     assert scene.seen == ["h", "hat", "hatat", *["hatatatR3"] * 2, "hatatatR3at", "hatatatR3atatR5"]
 
 
+@needs("langchain", "1.2.16", "a cache key without the messages")
 def test_results_from_a_cache_count(guard: MakeGuard, run: Run) -> None:
     """A tools node that answers from its cache runs no tool; the calls count all the same."""
     runs = []

@@ -9,11 +9,14 @@ from helpers.models import asks, call, malformed, repeats, says
 from helpers.modes import Run
 from helpers.pictures import growing, picture
 from helpers.tools import finish, grep, read
+from helpers.versions import needs
 from langchain.agents.structured_output import ProviderStrategy, ToolStrategy
 from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_core.tools import tool
 from langgraph.types import Command
 from pydantic import BaseModel
+
+ANSWERS_MALFORMED_CALLS = needs("langchain", "1.4.3", "answers to malformed calls")
 
 
 class Answer(BaseModel):
@@ -92,6 +95,7 @@ def test_malformed_json_alone_ends_the_run(guard: MakeGuard, run: Run) -> None:
     assert "R" not in scene.stored
 
 
+@ANSWERS_MALFORMED_CALLS
 def test_malformed_json_beside_good_calls_counts(guard: MakeGuard, run: Run) -> None:
     """Equal raw texts are equal calls; create_agent answers them itself, in front of the rest."""
     script = [
@@ -117,6 +121,7 @@ def test_malformed_json_beside_good_calls_counts(guard: MakeGuard, run: Run) -> 
     assert tracked.seen == growing("hattatt")
 
 
+@ANSWERS_MALFORMED_CALLS
 def test_a_chain_of_malformed_calls(guard: MakeGuard, run: Run) -> None:
     """The reminder comes in time for the very next request, behind all results of the step."""
     script = [

@@ -26,7 +26,7 @@ from langchain_repeat_guard.scanning import FoundReminder
 from langchain_repeat_guard.scanning import Run as RecordedRun
 
 SETTINGS = settings(
-    max_examples=15,
+    max_examples=10,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -34,7 +34,7 @@ CYCLE: Prompts = [[[("grep", {"pattern": "a"})], [("read", {"path": "a"})]] * 4]
 SINCE_NEW: Options = {"counting": "since_new_call", "thresholds": (2, 4)}
 
 
-def every(makes: dict[str, MakeGuarded]) -> Any:
+def every(makes: dict[str, MakeGuarded]) -> pytest.MarkDecorator:
     """Parametrise a test with all of them."""
     return pytest.mark.parametrize("make", makes.values(), ids=makes.keys())
 
@@ -205,8 +205,10 @@ def test_a_damaged_channel_is_replaced(
     run(agent, {"messages": [HumanMessage("go", id="prompt-1")]}, config_of())
     lines = [one.getMessage() for one in caplog.records if one.name == "langchain_repeat_guard"]
     assert [line.split(" ", 1)[1] for line in lines] == [
-        "found a dict in the state key 'repeat_guard' that it has not written, and replaces it. "
-        "Keep that key free for the guard."
+        (
+            "found a dict in the state key 'repeat_guard' that it has not written, and replaces "
+            "it. Keep that key free for the guard."
+        )
     ]
     assert told(model.requests) == expected(prompts, SINCE_NEW)
 

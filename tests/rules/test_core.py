@@ -29,7 +29,7 @@ def counts(calls: Sequence[Call], config: RepeatGuardConfig = SINCE_NEW) -> list
     return found
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(prompts=PROMPTS, options=OPTIONS)
 def test_reminders_are_those_of_the_rules(prompts: Prompts, options: Options) -> None:
     """L1: for any list of calls and any settings; a stored chain goes on as if never stored."""

@@ -4,17 +4,17 @@ import json
 from typing import Any
 
 import pytest
-from helpers.rules import OPTIONS, PROMPTS, Found, Options, Prompts, expected, history
-from hypothesis import given, settings
+from helpers.rules import OPTIONS, PROMPTS, Call, Found, Options, Prompts, expected, history
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from langchain_repeat_guard import RepeatGuardConfig
 from langchain_repeat_guard.history.carried import Carried
 from langchain_repeat_guard.history.delivery import reminder_message
 from langchain_repeat_guard.history.judge import Verdict, judge
 
-SETTINGS = settings(max_examples=150, deadline=None)
+SETTINGS = settings(max_examples=80, deadline=None)
 GREP = ("grep", {"pattern": "a"})
 READ = ("read", {"path": "a"})
 SINCE_NEW: Options = {"counting": "since_new_call", "thresholds": (2, 3, 4)}
@@ -92,9 +92,17 @@ def test_newer_messages_may_go(prompts: Prompts, options: Options, data: Any) ->
         carried = stored(judge(messages, carried, config=config).carried)
     # The ids of the last 8 counted steps are known.
     back = data.draw(st.integers(1, min(7, len(histories) - 1)))
-    again = rewritten(histories[-1], histories[-1 - back])
+    kept = histories[-1 - back]
+    # Where no counted step is left, a summary may have taken them, and the chain goes on.
+    assume(any(one.name != "poll" for one in answers_in(kept)))
+    again = rewritten(histories[-1], kept)
     alone = judge(again, None, config=config)
     assert found_in(judge(again, carried, config=config)) == found_in(alone)
+
+
+def answers_in(messages: list[BaseMessage]) -> list[ToolMessage]:
+    """Return the tool messages."""
+    return [one for one in messages if isinstance(one, ToolMessage)]
 
 
 def rewritten(whole: list[BaseMessage], kept: list[BaseMessage]) -> list[BaseMessage]:
@@ -119,7 +127,7 @@ def test_a_cycle_survives_a_summary() -> None:
 
 def test_sets_of_parallel_calls_are_found() -> None:
     """The same three calls at once, in any order, again and again."""
-    ping = ("ping", {})
+    ping: Call = ("ping", {})
     steps = [[GREP, READ, ping], [ping, READ, GREP], [READ, ping, GREP]]
     *_, messages = history([steps])
     verdict = judge(messages, None, config=RepeatGuardConfig(**SINCE_NEW))

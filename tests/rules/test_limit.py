@@ -13,6 +13,7 @@ from helpers.tools import ask_human, grep
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
+from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
@@ -27,12 +28,12 @@ from langchain_repeat_guard import (
 )
 
 GREP = {"pattern": "s3cret"}
-CONFIG = {"configurable": {"thread_id": "t"}}
+CONFIG: RunnableConfig = {"configurable": {"thread_id": "t"}}
 LAST = "Stopped: the tool grep was called 4 times with the same arguments, which is the limit."
 GUARDS = [RepeatGuardMiddleware, TransientRepeatGuardMiddleware]
 
 
-def every(makes: dict[str, MakeGuarded]) -> Any:
+def every(makes: dict[str, MakeGuarded]) -> pytest.MarkDecorator:
     """Parametrise a test with all of them."""
     return pytest.mark.parametrize("make", makes.values(), ids=makes.keys())
 
@@ -135,7 +136,9 @@ def test_a_run_that_was_interrupted_ends_too(guard: Any, run: Run) -> None:
     question = {"question": "?"}
     model = ScriptedModel(script=repeats(4, "ask_human", question))
     middleware = [guard(limit=3, thresholds=(9,))]
-    agent = create_agent(model, [ask_human], middleware=middleware, checkpointer=InMemorySaver())
+    agent: Any = create_agent(
+        model, [ask_human], middleware=middleware, checkpointer=InMemorySaver()
+    )
     run(agent, prompt(), CONFIG)
     output: dict[str, Any] = {}
     for _ in range(3):

@@ -76,7 +76,7 @@ def test_wrong_value(field: str, value: Any, place: tuple[str, ...], rule: str) 
 def test_an_override_knows_no_other_fields() -> None:
     """A misspelt one is refused by its name."""
     with pytest.raises(ValidationError) as caught:
-        RepeatGuardConfig(overrides={"shell": {"thresholds": (5,), "limit": 9}})  # type: ignore[dict-item]
+        RepeatGuardConfig(overrides={"shell": {"thresholds": (5,), "limit": 9}})
     (problem,) = caught.value.errors(include_url=False)
     assert (problem["type"], problem["loc"]) == ("extra_forbidden", ("overrides", "shell", "limit"))
 
@@ -84,7 +84,7 @@ def test_an_override_knows_no_other_fields() -> None:
 def test_a_dict_that_changes_later_changes_nothing() -> None:
     """The settings keep their own."""
     ignored = {"grep": ["id"]}
-    config = RepeatGuardConfig(ignore_arguments=ignored)  # type: ignore[arg-type]
+    config = RepeatGuardConfig(ignore_arguments=ignored)
     ignored["grep"].append("q")
     ignored["read"] = ["q"]
     assert config.ignore_arguments == {"grep": ("id",)}

@@ -1,5 +1,6 @@
 """What a scan says about runs, and that it says what the adapters do."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 
 import langchain_repeat_guard
-from langchain_repeat_guard import RepeatGuardConfig, RepeatGuardNode, is_reminder, scan
+from langchain_repeat_guard import RepeatGuardConfig, RepeatGuardNode, is_reminder, read_runs, scan
 from langchain_repeat_guard.scanning import (
     Chained,
     FoundReminder,
@@ -263,3 +264,10 @@ def run_agent(script: list[Any], *, guard: bool) -> list[BaseMessage]:
 def test_langchain_messages_are_read_as_they_are() -> None:
     """Lists of message objects need no conversion."""
     assert reminders(langchain_run(*[GREP] * 3)) == [("grep × 3", 6)]
+
+
+def test_paths_may_be_path_objects(tmp_path: Path) -> None:
+    """As everywhere in Python."""
+    file = tmp_path / "run.json"
+    file.write_text('{"messages": [{"role": "user", "content": "hi"}]}')
+    assert [type(run) for run in read_runs(file)] == [type(run) for run in read_runs([str(file)])]

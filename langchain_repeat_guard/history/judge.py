@@ -106,7 +106,9 @@ def judge(
                 return Verdict(after, (), item)
             return Verdict(after, () if item.is_reminded else counted.due, item, counted.at_limit)
         if type(item) is Prompt:
-            return Verdict(memory.after_prompt(item.message_id))
+            # An earlier prompt stands last where all behind it was deleted: the chain goes on.
+            is_known = memory.has_seen_prompt(item.message_id)
+            return Verdict(memory if is_known else memory.after_prompt(item.message_id))
         may_remind = False
     return Verdict(memory)
 

@@ -339,6 +339,14 @@ class TestCarried:
         agent.messages = agent.messages[:1]
         assert agent.take([], step(3, GREP)) == ["grep x 3"]
 
+    def test_earlier_prompt_as_last_message_does_not_reset(self) -> None:
+        """Nor does the first prompt of a thread, judged with a summary of all behind it alone."""
+        agent = Agent(is_carried=True)
+        agent.take([prompt()])
+        agent.take([prompt("again", "h2")], step(1, GREP), step(2, GREP))
+        agent.messages = [prompt(), note()]
+        assert agent.take([], step(3, GREP)) == ["grep x 3"]
+
     def test_new_prompt_resets_though_messages_are_deleted(self) -> None:
         """Whether it is judged by itself or only with the step behind it."""
         for parts in (

@@ -1,8 +1,9 @@
-"""What all tests share: the PostgreSQL server, and the options of the whole suite."""
+"""What all tests share: both ways to run an agent, a PostgreSQL server, and options."""
 
 from collections.abc import Iterator
 
 import pytest
+from helpers.modes import Run, run_async, run_sync
 from helpers.postgres import running_postgres
 
 
@@ -15,6 +16,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="N",
         help="play N random runs of each kind in tests/laws, instead of a fixed set",
     )
+
+
+@pytest.fixture(params=[run_sync, run_async], ids=["sync", "async"])
+def run(request: pytest.FixtureRequest) -> Run:
+    """Return one of the two ways to run an agent."""
+    way: Run = request.param
+    return way
 
 
 @pytest.fixture(scope="session")

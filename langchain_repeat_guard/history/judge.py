@@ -1,6 +1,6 @@
 """The one function that turns messages and a carried chain into the reminders due now."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -146,6 +146,14 @@ def _advance(carried: Carried, step: Step, chain: Chain) -> Carried:
     return carried if chain is carried.chain else carried.with_step(step.token, chain)
 
 
+def _advance_all(carried: Carried, steps: Iterable[Step], config: RepeatGuardConfig) -> Carried:
+    """Return what is carried after `steps`, oldest first."""
+    for step in steps:
+        chain, _ = observe_calls(carried.chain, step.calls, config)
+        carried = _advance(carried, step, chain)
+    return carried
+
+
 def _before(
     step: Step,
     calls: Sequence[_TrackedCall],
@@ -176,9 +184,7 @@ def _before(
     else:
         unseen = []
     # Where the counted steps were deleted, nothing but `step` goes on top of what is carried.
-    for earlier in reversed(unseen):
-        base = _advance(base, earlier, observe_calls(base.chain, earlier.calls, config)[0])
-    return base
+    return _advance_all(base, reversed(unseen), config)
 
 
 def _as_counted(step: Step, memory: Carried, config: RepeatGuardConfig) -> Carried | None:
@@ -223,10 +229,7 @@ def _read_all(step: Step, past: Past, memory: Carried, config: RepeatGuardConfig
             break
         if type(item) is Step and item.is_complete:
             steps.setdefault(item.token, item)
-    for earlier in list(steps.values())[:0:-1]:
-        chain, _ = observe_calls(memory.chain, earlier.calls, config)
-        memory = _advance(memory, earlier, chain)
-    return memory
+    return _advance_all(memory, list(steps.values())[:0:-1], config)
 
 
 def _read_chain(

@@ -91,20 +91,12 @@ class Chained:
     """Number of the message, from 0 in its run, that issued the last of them."""
 
 
-@dataclass(slots=True, kw_only=True)
-class RunRecord:
-    """What one agent did in one run. It comes behind the reminders of that run."""
+class Totals:
+    """Sums over the figures of all tools."""
 
-    place: Place
-    agent: str
+    __slots__ = ()
+
     tools: Mapping[str, ToolFigures]
-    """Figures of each tool."""
-
-    longest: Chained | None
-    """The longest row of identical, tracked calls; None if there is no tracked call."""
-
-    unanswered: int
-    """Calls that do not count, because their step never got all its answers."""
 
     @property
     def calls(self) -> int:
@@ -125,6 +117,22 @@ class RunRecord:
     def resent_chars(self) -> int:
         """Estimate of the characters sent for the wasted calls."""
         return sum(tool.resent_chars for tool in self.tools.values())
+
+
+@dataclass(slots=True, kw_only=True)
+class RunRecord(Totals):
+    """What one agent did in one run. It comes behind the reminders of that run."""
+
+    place: Place
+    agent: str
+    tools: Mapping[str, ToolFigures]
+    """Figures of each tool."""
+
+    longest: Chained | None
+    """The longest row of identical, tracked calls; None if there is no tracked call."""
+
+    unanswered: int
+    """Calls that do not count, because their step never got all its answers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from langchain_repeat_guard.scanning.records import (
     Record,
     RunRecord,
     ToolFigures,
+    Totals,
 )
 from langchain_repeat_guard.scanning.runs import Run
 from langchain_repeat_guard.scanning.scan import scan_with_each
@@ -19,7 +20,7 @@ _PROBLEMS_KEPT = 100
 
 
 @dataclass(slots=True)
-class Summary:
+class Summary(Totals):
     """What many records come to. Feed it the records of one scan, in their order.
 
     Example:
@@ -59,26 +60,6 @@ class Summary:
         for record in records:
             summary.add(record)
         return summary
-
-    @property
-    def calls(self) -> int:
-        """Calls in complete steps."""
-        return sum(tool.calls for tool in self.tools.values())
-
-    @property
-    def reminders(self) -> int:
-        """Reminders of all tools."""
-        return sum(tool.reminded for tool in self.tools.values())
-
-    @property
-    def wasted(self) -> int:
-        """Identical calls after a reminder, of all tools."""
-        return sum(tool.wasted for tool in self.tools.values())
-
-    @property
-    def resent_chars(self) -> int:
-        """Estimate of the characters sent for the wasted calls."""
-        return sum(tool.resent_chars for tool in self.tools.values())
 
     def add(self, record: Record) -> None:
         """Add one record."""

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from langchain_core.runnables import RunnableConfig
 
 from langchain_repeat_guard import RepeatGuardCallbackHandler
@@ -33,3 +34,13 @@ def counts_by_agent(handler: RepeatGuardCallbackHandler) -> dict[Any, list[tuple
     for record in handler.reminders:
         found.setdefault(record.agent_run_id, []).append((record.tool, record.count))
     return found
+
+
+def lines_beside_reminders(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """Return what the guard has logged during a test, reports of reminders left out."""
+    lines = [
+        record.getMessage()
+        for record in caplog.get_records("call")
+        if record.name == "langchain_repeat_guard"
+    ]
+    return [line for line in lines if not line.startswith("reminder: ")]

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from helpers.versions import needs
 from langchain_core.messages import (
     AIMessage,
     AnyMessage,
@@ -90,12 +91,13 @@ def test_message_has_no_id_where_the_step_has_none() -> None:
     assert reminder_message([FIRST], None).id is None
 
 
+@needs("langchain-core", "1.7.2", "notification metadata")
 def test_marker_is_the_notification_metadata_of_langchain() -> None:
     """Hosts may read it by LangChain's own function."""
-    messages = pytest.importorskip("langchain_core.messages")
-    if not hasattr(messages, "get_notification_metadata"):
-        pytest.skip("LangChain had no such function yet")
-    found = messages.get_notification_metadata(reminder_message([FIRST], "m"))
+    from langchain_core.messages import get_notification_metadata  # noqa: PLC0415
+
+    found = get_notification_metadata(reminder_message([FIRST], "m"))
+    assert found is not None
     assert found["source"] == "repeat_guard"
 
 

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 import pytest
 from helpers.agents import GuardLog, MakeGuard
-from helpers.modes import Run, run_async, run_sync
 
 from langchain_repeat_guard import (
     RepeatGuardMiddleware,
@@ -20,13 +19,6 @@ def guard(request: pytest.FixtureRequest) -> MakeGuard:
     """Return the class of one of the two middlewares."""
     kind: MakeGuard = request.param
     return kind
-
-
-@pytest.fixture(params=[run_sync, run_async], ids=["sync", "async"])
-def run(request: pytest.FixtureRequest) -> Run:
-    """Return one of the two ways to run an agent."""
-    way: Run = request.param
-    return way
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from helpers.laws import check_append_only, check_order
 from helpers.models import ScriptedModel, asks, call, repeats, says
-from helpers.modes import Run, run_async, run_sync
+from helpers.modes import Run, run_sync
 from helpers.pictures import growing, pictures, reminder_counts
 from helpers.tools import grep
 from langchain_core.messages import (
@@ -41,13 +41,6 @@ def version(request: pytest.FixtureRequest) -> str:
     """Return a version of the agent: one task for all calls of a step, or a task for each."""
     value: str = request.param
     return value
-
-
-@pytest.fixture(params=[run_sync, run_async], ids=["sync", "async"])
-def run(request: pytest.FixtureRequest) -> Run:
-    """Return one of the two ways to run an agent."""
-    way: Run = request.param
-    return way
 
 
 def requests_of(

@@ -1,6 +1,7 @@
 """An advisory loop-breaker for tool-calling agents on LangChain and LangGraph."""
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from langchain_repeat_guard.core.chain import Chain, observe
@@ -15,6 +16,8 @@ from langchain_repeat_guard.errors import (
 )
 
 if TYPE_CHECKING:
+    __version__: str
+
     from langchain_repeat_guard.callback import ReminderRecord as ReminderRecord
     from langchain_repeat_guard.callback import (
         RepeatGuardCallbackHandler as RepeatGuardCallbackHandler,
@@ -73,8 +76,15 @@ _ON_FIRST_USE = {
 }
 
 if not TYPE_CHECKING:  # so that a misspelt name stays an error for type checkers
+    if find_spec("langchain") is None:
+        # Named without their extra, they raise: `import *` and `help()` touch all that is listed.
+        __all__ = [name for name in __all__ if _ON_FIRST_USE.get(name) != "middleware"]
 
     def __getattr__(name: str) -> object:
+        if name == "__version__":
+            from importlib.metadata import version  # noqa: PLC0415  takes time, is seldom asked
+
+            return version("langchain-repeat-guard")
         if name in _ON_FIRST_USE:
             module = import_module(f"{__name__}.{_ON_FIRST_USE[name]}")
             return getattr(module, name)
@@ -82,4 +92,4 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error for type checker
         raise AttributeError(msg)
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *_ON_FIRST_USE})
+        return sorted({*globals(), *__all__, "__version__"})

@@ -50,7 +50,22 @@ def test_unknown_name_is_an_attribute_error() -> None:
         _ = langchain_repeat_guard.RepeatGaurdNode  # type: ignore[attr-defined]
 
 
+def test_all_that_is_listed_can_be_had_without_the_extra() -> None:
+    """Without langchain, `import *` and `help()` work: the middlewares are not listed."""
+    code = (
+        "import sys; sys.modules['langchain'] = None\n"
+        "from langchain_repeat_guard import *\n"
+        "import inspect, langchain_repeat_guard as package\n"
+        "names = {name for name, _ in inspect.getmembers(package)}\n"
+        "print('RepeatGuardNode' in names, 'RepeatGuardMiddleware' in names)\n"
+    )
+    done = subprocess.run(  # noqa: S603  our own interpreter
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    )
+    assert done.stdout == "True False\n"
+
+
 def test_version_and_types_ship() -> None:
     """The installed package states its version, and that it is typed."""
-    assert version("langchain-repeat-guard") == "0.1.0"
+    assert langchain_repeat_guard.__version__ == version("langchain-repeat-guard") == "0.1.0"
     assert files("langchain_repeat_guard").joinpath("py.typed").is_file()

@@ -4,6 +4,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
+from itertools import chain
 from typing import Annotated
 
 import typer
@@ -107,10 +108,12 @@ def _play_back(config: RepeatGuardConfig, *, as_json: bool) -> None:
         print_json(playback_report(run, config, played))
         return
     console = render.make_console()
-    render.print_introduction(console, run)
     steps = []
     with _run_errors():
-        for step in play(run, config):
+        playing = play(run, config)
+        first = next(playing)  # a guard that cannot be attached fails here, before any output
+        render.print_introduction(console, run)
+        for step in chain([first], playing):
             render.print_step(console, step)
             steps.append(step)
     render.print_conclusion(console, run, config, steps)

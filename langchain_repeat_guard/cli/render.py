@@ -15,7 +15,7 @@ from rich.text import Text
 
 from langchain_repeat_guard.cli.playback import RecordedRun
 from langchain_repeat_guard.cli.report import calls_after_first_reminder
-from langchain_repeat_guard.cli.text import cut, shown
+from langchain_repeat_guard.cli.text import cut, plural, shown
 from langchain_repeat_guard.cli.transcript import CallRecord, LiveRun, SeenReminder, StepRecord
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 
@@ -81,7 +81,7 @@ def conclusion(config: RepeatGuardConfig, steps: Sequence[StepRecord]) -> str:
         return f"No reminder: no row of identical, tracked calls came to {thresholds}."
     later = calls_after_first_reminder(steps)
     return (
-        f"{_plural(reminders, 'reminder')}; {_plural(later, 'call')} came after the first one. "
+        f"{plural(reminders, 'reminder')}; {plural(later, 'call')} came after the first one. "
         "A recorded model cannot react: it repeats what it once did without the guard."
     )
 
@@ -196,7 +196,3 @@ def _print_paragraph(console: Console, text: str) -> None:
 
 def _width(console: Console) -> int:
     return max(_NARROWEST, min(console.width, _WIDEST))
-
-
-def _plural(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

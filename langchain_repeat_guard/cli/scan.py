@@ -77,7 +77,9 @@ def scan_command(
         say(str(error))
         raise typer.Exit(USAGE) from error
     _print_problems(summary)
-    if not summary.runs and summary.problem_count:
+    if not summary.runs:
+        if not summary.problem_count:
+            say(f"no run in {', '.join(paths)}")
         raise typer.Exit(USAGE)
     if limit is not None and summary.reminders >= limit:
         raise typer.Exit(TOO_MANY_REMINDERS)

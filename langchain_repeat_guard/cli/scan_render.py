@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from langchain_repeat_guard.cli.render import make_console
-from langchain_repeat_guard.cli.text import shown
+from langchain_repeat_guard.cli.text import plural, shown
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.scanning.records import RunRecord, ToolFigures
 from langchain_repeat_guard.scanning.report import Comparison, Summary, by_badness, thresholds_of
@@ -44,8 +44,8 @@ def print_comparison(
     console: Console, first: RepeatGuardConfig, second: RepeatGuardConfig, found: Comparison
 ) -> None:
     """Print two settings side by side."""
-    console.print(Text(f"A: {_settings(first)}"), soft_wrap=True)
-    console.print(Text(f"B: {_settings(second)}"), soft_wrap=True)
+    for name, text in zip("AB", _changed_settings(first, second), strict=True):
+        console.print(Text(f"{name}: {text}"), soft_wrap=True)
     console.print()
     table = _table("tool", "calls", *(f"{head} A / B" for head in _COMPARED))
     for tool, mine in _most(by_badness(found.first.tools)):
@@ -111,11 +111,12 @@ def _sums(figures: ToolFigures) -> tuple[int, int, int]:
 
 
 def _totals(summary: Summary) -> Iterator[str]:
-    agents = "" if summary.agents == summary.runs else f" with {summary.agents:,} agents"
-    yield f"{summary.runs:,} runs{agents}, {summary.calls:,} calls."
+    has_others = summary.agents != summary.runs
+    agents = f" with {plural(summary.agents, 'agent')}" if has_others else ""
+    yield f"{plural(summary.runs, 'run')}{agents}, {plural(summary.calls, 'call')}."
     yield (
-        f"{summary.reminders:,} reminders in {summary.agents_reminded:,} of them; "
-        f"{summary.wasted:,} calls wasted after a reminder, "
+        f"{plural(summary.reminders, 'reminder')} in {summary.agents_reminded:,} of them; "
+        f"{plural(summary.wasted, 'call')} wasted after a reminder, "
         f"about {summary.resent_chars:,} characters re-sent for them."
     )
     if summary.unanswered:
@@ -131,5 +132,13 @@ def _worst(record: RunRecord) -> str:
     return f"  {shown(str(record.place))}{agent}: {chain}, {record.wasted:,} wasted"
 
 
-def _settings(config: RepeatGuardConfig) -> str:
-    return ", ".join(f"{name}={value!r}" for name, value in config)
+def _changed_settings(*configs: RepeatGuardConfig) -> Iterator[str]:
+    """Yield each configuration, as far as one of them is not the default."""
+    default = RepeatGuardConfig()
+    changed = [
+        name
+        for name in RepeatGuardConfig.model_fields
+        if any(getattr(config, name) != getattr(default, name) for config in configs)
+    ]
+    for config in configs:
+        yield ", ".join(f"{name}={getattr(config, name)!r}" for name in changed) or "the defaults"

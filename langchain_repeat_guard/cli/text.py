@@ -25,3 +25,13 @@ def _visible(character: str) -> str:
     if character.isprintable():
         return character
     return character.encode("unicode_escape").decode()
+
+
+def plural(number: int, noun: str) -> str:
+    """Return a number of things.
+
+    Example:
+        >>> plural(1, "run"), plural(2_000, "run")
+        ('1 run', '2,000 runs')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

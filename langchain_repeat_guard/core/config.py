@@ -3,7 +3,7 @@
 import math
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, field_validator
+from pydantic import BaseModel, ValidationError, field_validator
 
 from langchain_repeat_guard.core.checks import (
     one_string,
@@ -127,7 +127,7 @@ class RepeatGuardConfig(BaseModel, frozen=True, extra="forbid"):
             (2,)
         """
         if config is None:
-            return cls(**options)
+            return cls._from_options(options)
         if options:
             msg = (
                 f"Got config= and also {', '.join(sorted(options))}. "
@@ -138,6 +138,16 @@ class RepeatGuardConfig(BaseModel, frozen=True, extra="forbid"):
             msg = f"config must be a {cls.__name__}, got {type(config).__name__}."
             raise TypeError(msg)
         return config
+
+    @classmethod
+    def _from_options(cls, options: dict[str, Any]) -> Self:
+        try:
+            return cls(**options)
+        except ValidationError as error:
+            # An adapter's signature ends in `**options`, so that no editor knows their names.
+            if not options.keys() <= cls.model_fields.keys():
+                error.add_note(f"The options are {', '.join(cls.model_fields)}.")
+            raise
 
     def tracks(self, tool: str) -> bool:
         """Tell whether calls of `tool` count.

@@ -182,6 +182,14 @@ class HistoryGuard:
                 "delivery='tool_message', which every provider accepts.",
             )
 
+    def warn_of_missing_messages(self) -> None:
+        """Log once that the state has no messages where the guard looks for them."""
+        self.failsafe.warn_once(
+            "messages",
+            f"found no messages in the state under messages_key={self.messages_key!r}, and leaves "
+            "the state alone. Pass the key that the graph keeps its messages under.",
+        )
+
     def read_channel(self, stored: object) -> Carried:
         """Return what the state carries; what is not ours is replaced, with one log line."""
         try:

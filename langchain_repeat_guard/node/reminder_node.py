@@ -6,7 +6,7 @@ from typing import Any, cast, get_type_hints
 
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import Runnable, RunnableConfig
-from langchain_core.runnables.config import ensure_config
+from langchain_core.runnables.config import ensure_config, get_callback_manager_for_config
 from typing_extensions import TypedDict
 
 from langchain_repeat_guard.core.config import RepeatGuardConfig
@@ -49,7 +49,7 @@ class RepeatReminderNode(Runnable[Any, Any]):
 
     Args:
         config: Settings, or single settings by name as `options`.
-        messages_key: The state's key for the messages. A state without it is left alone.
+        messages_key: The state's key for the messages. A state without it is left alone, with one warning.
         is_user_prompt: Tells a user's prompt from other human messages. By default, a message
             without notification metadata (`additional_kwargs["lc_source"]`) is one.
         delivery: `"human_message"` adds a message of its own behind the tool messages.
@@ -163,11 +163,25 @@ class RepeatReminderNode(Runnable[Any, Any]):
     def _update(self, state: object, config: RunnableConfig | None) -> StateUpdate:
         messages = get_messages(state, self._guard.messages_key)
         if messages is None:
+            self._guard.warn_of_missing_messages()
             return _NOTHING
         if self._handler is None:
             return self._guard.update(messages, get_key(state, CHANNEL))
         taken = self._handler.take_due(ensure_config(config), messages)
-        return self._guard.update_with(taken, messages) if taken else _NOTHING
+        if taken:
+            return self._guard.update_with(taken, messages)
+        if not _watches(self._handler, config):
+            self._guard.failsafe.warn_once(
+                "handler",
+                "was given a handler that does not watch this run. Pass it to the run as well: "
+                'config={"callbacks": [handler]}.',
+            )
+        return _NOTHING
+
+
+def _watches(handler: FindsReminders, config: RunnableConfig | None) -> bool:
+    manager = get_callback_manager_for_config(ensure_config(config))
+    return any(one is handler for one in manager.handlers)
 
 
 def _checked_handler(handler: object, settings: object) -> FindsReminders | None:

@@ -179,6 +179,8 @@ class RepeatGuardNode(Runnable[Any, Any]):
                 "can stand between parallel results. Put a RepeatReminderNode between the tools "
                 "and the model, or use pre_model_hook or RepeatGuardMiddleware.",
             )
+        else:
+            self._guard.warn_of_missing_messages()
 
     def _is_last_word(self, step: Step, output: Any) -> bool:
         """Tell whether no model of this graph will read the results of the step."""

@@ -165,15 +165,25 @@ def test_the_right_agent_gets_it(run: Run) -> None:
     assert (seen, kinds(messages)) == ([one, one], one)
 
 
-@pytest.mark.parametrize("attach", [False, True], ids=["not-attached", "nothing-due"])
-def test_nothing_is_taken(attach: bool, run: Run) -> None:
-    """Where the handler does not watch the run, or found nothing, the node has nothing to do."""
+def test_nothing_is_taken_where_nothing_is_due(run: Run) -> None:
+    """Where the handler found nothing, the node has nothing to do."""
     handler = RepeatGuardCallbackHandler(thresholds=(3,))
-    times = 2 if attach else 5
-    model = ScriptedModel(script=[*repeats(times, "grep", GREP), says("done")])
-    config = watched(handler) if attach else None
-    messages = run(guarded(model, RepeatReminderNode(handler=handler)), PROMPT, config)["messages"]
+    model = ScriptedModel(script=[*repeats(2, "grep", GREP), says("done")])
+    agent = guarded(model, RepeatReminderNode(handler=handler))
+    assert kinds(run(agent, PROMPT, watched(handler))["messages"]).count("reminder") == 0
+
+
+@pytest.mark.faults_expected
+def test_a_handler_that_does_not_watch_the_run_is_told(
+    run: Run, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Given to the node alone it finds nothing: one line says so."""
+    handler = RepeatGuardCallbackHandler(thresholds=(3,))
+    model = ScriptedModel(script=[*repeats(5, "grep", GREP), says("done")])
+    messages = run(guarded(model, RepeatReminderNode(handler=handler)), PROMPT)["messages"]
     assert kinds(messages).count("reminder") == 0
+    (record,) = caplog.records
+    assert "a handler that does not watch this run" in record.getMessage()
 
 
 def test_an_agent_without_the_node_still_reports(run: Run) -> None:

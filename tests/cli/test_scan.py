@@ -141,7 +141,7 @@ def test_compare_reads_once_and_shows_both(runs: str) -> None:
 def test_comparison_for_people(runs: str) -> None:
     """The table shows the figures of both settings in one cell, A and B."""
     lines = repeat_guard("scan", runs, "--compare", "thresholds=2", columns=160).stdout.splitlines()
-    assert lines[1].startswith("B: thresholds=(2,), ")
+    assert lines[:2] == ["A: thresholds=(3, 5, 8)", "B: thresholds=(2,)"]
     assert lines[5].split() == ["grep", "7", "6", "/", "6", "2", "/", "1", "3", "/", "4"]
     assert lines[-2:] == [
         "Reminded by both: 1, by A only: 0, by B only: 1.",
@@ -180,6 +180,28 @@ def test_broken_lines_are_told_on_stderr(tmp_path: Path) -> None:
         f"repeat-guard: {path}:2: not valid JSON: Expecting value (column 1)\n",
     )
     assert "2 runs, 2 calls." in result.stdout
+
+
+def test_comparison_names_what_is_set(runs: str) -> None:
+    """A setting that both have is shown on both sides, the defaults on none."""
+    same = repeat_guard("scan", runs, "--compare", "remind_every=none").stdout.splitlines()
+    assert same[:2] == ["A: the defaults", "B: the defaults"]
+    flags = ("--exclude", "note", "--compare", "remind_every=5")
+    lines = repeat_guard("scan", runs, *flags).stdout.splitlines()
+    assert lines[:2] == [
+        "A: exclude=('note',), remind_every=None",
+        "B: exclude=('note',), remind_every=5",
+    ]
+
+
+@pytest.mark.parametrize("name", ["empty.jsonl", "folder"])
+def test_input_without_a_run_is_told(name: str, tmp_path: Path) -> None:
+    """A check in CI that reads nothing must not pass."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "empty.jsonl").touch()
+    path = str(tmp_path / name)
+    result = repeat_guard("scan", path, "--fail-on", "1")
+    assert (result.exit_code, result.stderr) == (2, f"repeat-guard: no run in {path}\n")
 
 
 def test_many_problems_are_summed_up(tmp_path: Path) -> None:

@@ -201,5 +201,5 @@ def test_module_runs_like_the_script() -> None:
 def test_what_the_demo_cannot_do_is_a_usage_error() -> None:
     """Its graph cannot end a run by a message, as a middleware can."""
     done = repeat_guard("demo", "--limit", "5")
-    assert done.exit_code == 2
+    assert (done.exit_code, done.stdout) == (2, "")
     assert "Use exit_behavior='error'" in done.stderr

@@ -119,6 +119,17 @@ def test_unknown_option() -> None:
     assert (problem["type"], problem["loc"]) == ("extra_forbidden", ("threshold",))
 
 
+def test_unknown_option_of_an_adapter() -> None:
+    """Where no signature lists the options, the error does."""
+    with pytest.raises(ValidationError) as caught:
+        RepeatGuardConfig.resolve(None, {"threshold": (3,)})
+    (note,) = caught.value.__notes__
+    assert note.startswith("The options are thresholds, include, exclude, ")
+    with pytest.raises(ValidationError) as caught:
+        RepeatGuardConfig.resolve(None, {"thresholds": ()})
+    assert not hasattr(caught.value, "__notes__")
+
+
 def test_all_wrong_values_are_reported_at_once() -> None:
     """Every wrong field is in the one report."""
     with pytest.raises(ValidationError) as caught:

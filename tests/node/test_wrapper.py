@@ -346,18 +346,35 @@ def three() -> list[Any]:
     [
         pytest.param({"messages": [*repeats(1, "grep", GREP)]}, id="state"),
         pytest.param([*repeats(1, "grep", GREP)], id="list-state"),
-        pytest.param({"other": 1}, id="state-without-messages"),
-        pytest.param({"messages": "text"}, id="messages-of-another-type"),
         pytest.param([], id="empty-list"),
-        pytest.param(None, id="nothing"),
     ],
 )
 def test_any_input_reaches_the_wrapped_node(given: Any, caplog: pytest.LogCaptureFixture) -> None:
-    """As the same object; what the guard cannot read it leaves alone, without a word."""
+    """As the same object."""
     seen: list[Any] = []
     assert RepeatGuardNode(seen.append).invoke(given) is None
     assert seen[0] is given
     assert caplog.records == []
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        pytest.param({"other": 1}, id="state-without-messages"),
+        pytest.param({"messages": "text"}, id="messages-of-another-type"),
+        pytest.param(None, id="nothing"),
+    ],
+)
+def test_input_without_messages_reaches_the_wrapped_node(
+    given: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As the same object; that the guard has nothing to read is told once."""
+    seen: list[Any] = []
+    node = RepeatGuardNode(seen.append)
+    assert [node.invoke(given), node.invoke(given)] == [None, None]
+    assert seen == [given, given]
+    (record,) = caplog.records
+    assert "no messages in the state under messages_key='messages'" in record.getMessage()
 
 
 @pytest.mark.parametrize(

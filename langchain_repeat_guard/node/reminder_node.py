@@ -49,7 +49,8 @@ class RepeatReminderNode(Runnable[Any, Any]):
 
     Args:
         config: Settings, or single settings by name as `options`.
-        messages_key: The state's key for the messages. A state without it is left alone, with one warning.
+        messages_key: The state's key for the messages. A state without it is left alone, with one
+            warning.
         is_user_prompt: Tells a user's prompt from other human messages. By default, a message
             without notification metadata (`additional_kwargs["lc_source"]`) is one.
         delivery: `"human_message"` adds a message of its own behind the tool messages.
@@ -179,7 +180,7 @@ class RepeatReminderNode(Runnable[Any, Any]):
         return _NOTHING
 
 
-def _watches(handler: FindsReminders, config: RunnableConfig | None) -> bool:
+def _watches(handler: object, config: RunnableConfig | None) -> bool:
     manager = get_callback_manager_for_config(ensure_config(config))
     return any(one is handler for one in manager.handlers)
 

@@ -14,24 +14,12 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import typer
 
 from langchain_repeat_guard.cli.options import (
-    ArgumentsPreviewChars,
-    Exclude,
-    Include,
-    Thresholds,
     checked_config,
     flag_of,
     number_or_text,
     split_list,
 )
 from langchain_repeat_guard.core.config import RepeatGuardConfig
-
-# Fields whose flags other commands have too, with texts of their own.
-_WRITTEN: dict[str, Any] = {
-    "thresholds": Thresholds,
-    "include": Include,
-    "exclude": Exclude,
-    "arguments_preview_chars": ArgumentsPreviewChars,
-}
 
 
 def with_config_flags(command: Callable[..., None]) -> Callable[..., None]:
@@ -100,13 +88,11 @@ def _value(name: str, texts: Sequence[str]) -> Any:
     last = texts[-1]
     if dict in kinds:
         return {key: value for text in texts for key, value in _json_object(name, text).items()}
-    if tuple in kinds or list in kinds:
+    if tuple in kinds:
         items = split_list(texts)
         return [number_or_text(item) for item in items] if int in kinds else items
     if type(None) in kinds and last.lower() == "none":
         return None
-    if bool in kinds:
-        return {"true": True, "false": False}.get(last.lower(), last)
     return number_or_text(last) if int in kinds else last
 
 
@@ -141,17 +127,18 @@ def _kinds(name: str) -> set[Any]:
 
 
 def _flag(name: str) -> Any:
-    if name in _WRITTEN:
-        return _WRITTEN[name]
     kinds = _kinds(name)
     default = RepeatGuardConfig.model_fields[name].default
-    shown = "" if default in (None, (), {}) else f" [default: {default}]"
-    text = f"{_first_sentence(name)}{shown}"
+    if isinstance(default, tuple):
+        default = ",".join(map(str, default))
+    text = f"{_first_sentence(name)} [default: {default}]" if default else _first_sentence(name)
     if dict in kinds:
         return Annotated[list[str] | None, typer.Option(metavar="JSON", help=text)]
-    if tuple in kinds or list in kinds:
-        return Annotated[list[str] | None, typer.Option(metavar="ITEM", help=text)]
-    return Annotated[str | None, typer.Option(metavar="VALUE", help=text)]
+    choices = sorted(kind for kind in kinds if isinstance(kind, str))
+    metavar = "N" if int in kinds else "|".join(choices) or "TEXT"
+    if tuple in kinds:
+        return Annotated[list[str] | None, typer.Option(metavar=f"{metavar},...", help=text)]
+    return Annotated[str | None, typer.Option(metavar=metavar, help=text)]
 
 
 def _first_sentence(name: str) -> str:

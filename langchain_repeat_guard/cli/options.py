@@ -1,7 +1,7 @@
 """Command-line flags as settings of the guard."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from pydantic import ValidationError
@@ -10,33 +10,6 @@ from langchain_repeat_guard.core.config import RepeatGuardConfig
 
 MODEL_CALLS = 12
 """How often a live model is asked at most, unless a flag says otherwise."""
-
-_DEFAULTS = RepeatGuardConfig()
-_THRESHOLDS = ",".join(map(str, _DEFAULTS.thresholds))
-
-Thresholds = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="N,N,...",
-        help=f"Remind at so many identical calls in a row [default: {_THRESHOLDS}].",
-    ),
-]
-Include = Annotated[
-    list[str] | None,
-    typer.Option(metavar="TOOL", help="Track only these tools; * stands for any characters."),
-]
-Exclude = Annotated[
-    list[str] | None,
-    typer.Option(metavar="TOOL", help="Do not track these tools; wins over --include."),
-]
-ArgumentsPreviewChars = Annotated[
-    str | None,
-    typer.Option(
-        metavar="N",
-        help="Quote at most so many characters of the arguments "
-        f"[default: {_DEFAULTS.arguments_preview_chars}].",
-    ),
-]
 
 
 def checked_config(given: dict[str, Any]) -> RepeatGuardConfig:

@@ -33,7 +33,7 @@ _PLAYED_BACK = (
     "the reminders are what its model received."
 )
 
-_HEADINGS = ("step", "the model calls", "the tool answers", "in a row")
+_HEADINGS = ("step", "the model calls", "the tool answers", "count")
 _TRY_LIVE = "See how a live model reacts: repeat-guard demo --model provider:name"
 
 

@@ -29,7 +29,7 @@ class CallRecord:
     tool: str
     arguments: dict[str, Any]
     count: int | None
-    """How many identical calls stand in a row, this one included; None if it is not tracked."""
+    """How many identical calls there are, this one included; None if it is not tracked."""
 
     result: str
 

@@ -14,11 +14,18 @@ _DIGEST_CHARS = 32
 _HASHED_AT_ONCE = 1 << 20
 
 
-def fingerprint(name: str, arguments: object) -> tuple[str, str]:
+def fingerprint(name: str, arguments: object, ignored_paths: Sequence[str] = ()) -> tuple[str, str]:
     """Return the key of a call, and the canonical text of its arguments.
 
     Both are empty where the arguments cannot be compared honestly: such a call equals no other.
+
+    Args:
+        name: Name of the tool.
+        arguments: As they were issued.
+        ignored_paths: Paths of arguments that do not count. The text does not hold them.
     """
+    if ignored_paths:
+        arguments = without(arguments, ignored_paths)
     try:
         return _with_digest(name, write_plain(arguments))
     except (NotComparableError, ValueError, RecursionError):

@@ -6,7 +6,6 @@ from typing import Any, Self
 
 from langchain_repeat_guard.core.arguments import fingerprint
 from langchain_repeat_guard.core.config import RepeatGuardConfig
-from langchain_repeat_guard.core.paths import counted_arguments
 from langchain_repeat_guard.core.reminder import Reminder, make_reminder
 from langchain_repeat_guard.errors import RepeatGuardStateError
 
@@ -15,7 +14,7 @@ _REMEMBERED_CALLS = 256
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """How many identical tool calls an agent has made in a row. `Chain()` is the empty chain.
+    """How often an agent has repeated its last tool call. `Chain()` is the empty chain.
 
     Example:
         >>> Chain.from_dict(Chain().to_dict()) == Chain()
@@ -26,7 +25,7 @@ class Chain:
     """Digest of the last tracked call. Empty where there is none or it cannot be compared."""
 
     count: int = 0
-    """Length of the chain; 0 where no call was tracked yet."""
+    """Identical calls, the last one included, as `counting` counts them; 0 before any call."""
 
     seen: tuple[tuple[str, int], ...] = ()
     """With `counting="since_new_call"`: the calls of the prompt, last used last, and their counts.
@@ -109,8 +108,8 @@ def observe(
     """
     if not config.tracks(name):
         return chain, None
-    counted = counted_arguments(name, args, config)
-    return count_call(chain, name, fingerprint(name, counted), config=config)
+    call = fingerprint(name, args, config.ignored_paths(name))
+    return count_call(chain, name, call, config=config)
 
 
 def count_call(

@@ -56,7 +56,7 @@ class RepeatGuardConfig(BaseModel, frozen=True, extra="forbid"):
     """Tools to track, as whole names where `*` stands for any characters. Empty: all tools."""
 
     exclude: tuple[str, ...] = ()
-    """Tools not to track. Wins over `include`. Such a call neither counts nor breaks a chain."""
+    """Tools not to track; wins over `include`. Such a call neither counts nor breaks a chain."""
 
     arguments_preview_chars: int = 500
     """How many characters of the arguments the detailed text quotes; at least 1."""
@@ -85,7 +85,10 @@ class RepeatGuardConfig(BaseModel, frozen=True, extra="forbid"):
     """
 
     overrides: dict[str, ToolOverride] = {}
-    """Other thresholds by tool pattern. Of several that match a tool, the first one holds."""
+    """Other thresholds by tool pattern, such as `{"shell": {"thresholds": [5]}}`.
+
+    Of several patterns that match a tool, the first one holds.
+    """
 
     remind_every: int | None = None
     """Past the last threshold, remind again every so many calls; at least 1. None: stay silent."""

@@ -3,15 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.core.patterns import matches_any
-
-
-def counted_arguments(name: str, arguments: Any, config: RepeatGuardConfig) -> Any:
-    """Return the arguments of a call of the tool `name` without those that do not count."""
-    if not config.ignore_arguments:
-        return arguments
-    return without(arguments, config.ignored_paths(name))
 
 
 def without(arguments: Any, paths: Iterable[str]) -> Any:

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from langchain_repeat_guard.core.arguments import SameArguments, fingerprint
 from langchain_repeat_guard.core.chain import Chain, count_call
 from langchain_repeat_guard.core.config import RepeatGuardConfig
-from langchain_repeat_guard.core.paths import counted_arguments
 from langchain_repeat_guard.history.calls import IssuedCall
 from langchain_repeat_guard.history.carried import Carried
 from langchain_repeat_guard.history.delivery import DueReminder
@@ -123,7 +122,7 @@ def observe_calls(
 
 def _tracked(calls: Sequence[IssuedCall], config: RepeatGuardConfig) -> Sequence[_TrackedCall]:
     return [
-        (index, call, fingerprint(call.name, counted_arguments(call.name, call.args, config)))
+        (index, call, fingerprint(call.name, call.args, config.ignored_paths(call.name)))
         for index, call in enumerate(calls)
         if config.tracks(call.name)
     ]

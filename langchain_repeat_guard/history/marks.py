@@ -8,7 +8,6 @@ from langchain_core.messages import AIMessage
 
 from langchain_repeat_guard.core.arguments import fingerprint
 from langchain_repeat_guard.core.config import RepeatGuardConfig
-from langchain_repeat_guard.core.paths import counted_arguments
 from langchain_repeat_guard.core.reminder import make_reminder
 from langchain_repeat_guard.core.texts import (
     FIRST_TEXT,
@@ -69,8 +68,8 @@ def due_again(
             call = calls[mark.call_index]
             arguments = ""
             if quotes(mark.template):
-                counted = counted_arguments(call.name, call.args, config)
-                arguments = fingerprint(call.name, counted)[1]
+                ignored = config.ignored_paths(call.name)
+                _, arguments = fingerprint(call.name, call.args, ignored)
             reminder = make_reminder(
                 call.name,
                 mark.reached,

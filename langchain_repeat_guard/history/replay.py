@@ -9,7 +9,6 @@ from dataclasses import replace
 from langchain_repeat_guard.core.arguments import fingerprint
 from langchain_repeat_guard.core.chain import CallCounts, Chain, observe, reminder_at
 from langchain_repeat_guard.core.config import RepeatGuardConfig
-from langchain_repeat_guard.core.paths import counted_arguments
 from langchain_repeat_guard.core.reminder import Reminder
 from langchain_repeat_guard.history.calls import IssuedCall, all_answered_by
 from langchain_repeat_guard.history.carried import REMEMBERED_STEPS
@@ -20,8 +19,8 @@ _TOOLS_REMEMBERED = 10_000
 
 
 CountedCall = tuple[IssuedCall, int, Reminder | None]
-"""A call of a complete step, how many identical calls stand in a row with it (0 if it is not
-tracked), and what is due behind the step because of it."""
+"""A call of a complete step, its count as `counting` counts (0 if it is not tracked), and what is
+due behind the step because of it."""
 
 
 class ReplaySettings:
@@ -153,8 +152,7 @@ class Replay:
     def _count_each(self, call: IssuedCall) -> CountedCall:
         # As `observe` does, without a new list of all calls for each.
         config = self._settings.config
-        counted = counted_arguments(call.name, call.args, config)
-        key, arguments = fingerprint(call.name, counted)
+        key, arguments = fingerprint(call.name, call.args, config.ignored_paths(call.name))
         count = self._counts.add(key)
         self._chain = Chain(key, count)
         reminder = reminder_at(call.name, count, arguments, config)

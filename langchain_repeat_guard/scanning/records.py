@@ -64,7 +64,7 @@ class ToolFigures:
     """Calls in complete steps, tracked or not."""
 
     longest: int = 0
-    """The most identical calls in a row; 0 if no call is tracked."""
+    """The highest count that its calls came to; 0 if no call is tracked."""
 
     reminders: dict[int, int] = field(default_factory=dict)
     """How many reminders each threshold gave."""
@@ -83,7 +83,7 @@ class ToolFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chained:
-    """The longest row of identical calls of a run."""
+    """The call with the highest count of a run."""
 
     tool: str
     count: int
@@ -129,7 +129,7 @@ class RunRecord(Totals):
     """Figures of each tool."""
 
     longest: Chained | None
-    """The longest row of identical, tracked calls; None if there is no tracked call."""
+    """The tracked call with the highest count; None if there is no tracked call."""
 
     unanswered: int
     """Calls that do not count, because their step never got all its answers."""

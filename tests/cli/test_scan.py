@@ -351,4 +351,4 @@ def test_flags_explain_themselves_by_the_docstrings() -> None:
     }
     assert helps["mode"] == "How to work. [default: usual]"
     assert helps["pause"] == "Pause after so many calls."
-    assert helps["strict"] == "Sets strict. [default: False]"
+    assert helps["strict"] == "Sets strict."

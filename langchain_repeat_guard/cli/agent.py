@@ -8,15 +8,12 @@ from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, MessagesState, StateGraph
-from langgraph.graph.state import CompiledStateGraph
 from langgraph.prebuilt import ToolNode
 
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.node import RepeatGuardNode
 
-Agent = CompiledStateGraph[MessagesState, None, MessagesState, MessagesState]
-
-STEPS_PER_MODEL_CALL = 2
+_STEPS_PER_MODEL_CALL = 2
 """LangGraph counts the model's step and the tools' step."""
 
 
@@ -27,7 +24,7 @@ def build_agent(
     guard: RepeatGuardConfig | None,
     max_model_calls: int,
     checkpointer: BaseCheckpointSaver[Any] | None = None,
-) -> Agent:
+) -> Runnable[Any, Any]:
     """Return an agent that ends by itself, or after `max_model_calls`.
 
     Args:
@@ -56,4 +53,4 @@ def build_agent(
     graph.add_conditional_edges("model", after_model, ["tools", END])
     graph.add_conditional_edges("tools", after_tools, ["model", END])
     agent = graph.compile(checkpointer=checkpointer)
-    return agent.with_config(recursion_limit=max_model_calls * STEPS_PER_MODEL_CALL + 1)
+    return agent.with_config(recursion_limit=max_model_calls * _STEPS_PER_MODEL_CALL + 1)

@@ -27,7 +27,10 @@ class Carried:
     """The chain after the newest counted step."""
 
     counted: tuple[tuple[str, int], ...] = ()
-    """Message ids of the last counted steps, oldest first, with the chain's length after each."""
+    """Message ids of the last counted steps, oldest first, with the chain's length after each.
+
+    Empty while nothing is known of the agent. A length of 0 stands for what was there before it.
+    """
 
     prompts: tuple[str, ...] = ()
     """Digests of the ids of the last user prompts; the chain counts since the newest, the last."""
@@ -36,6 +39,13 @@ class Carried:
         """Return this, with one more counted step after which the chain is `chain`."""
         counted = (*self.counted, (message_id, chain.count))[-REMEMBERED_STEPS:]
         return type(self)(chain, counted, self.prompts)
+
+    def behind(self, token: str) -> Self:
+        """Return this for an agent that has done nothing yet, and finds the step `token` there.
+
+        The empty token stands for no step.
+        """
+        return type(self)(Chain(), ((token, 0),), self.prompts)
 
     def back_to(self, place: int, key: str) -> Self:
         """Return this as it was after the counted step at `place`, whose last call has `key`."""
@@ -92,6 +102,6 @@ def _digest(message_id: str) -> str:
 
 def _entry(value: object) -> tuple[str, int]:
     match value:
-        case [str(message_id), int(count)] if count >= 1 and count is not True:
+        case [str(message_id), int(count)] if count >= 0 and type(count) is int:
             return message_id, count
     raise RepeatGuardStateError(value, "a pair of a message id and a count")

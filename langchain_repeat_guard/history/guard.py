@@ -27,7 +27,7 @@ from langchain_repeat_guard.history.events import (
     reminder_event,
 )
 from langchain_repeat_guard.history.handover import TakenReminders
-from langchain_repeat_guard.history.judge import Verdict, judge
+from langchain_repeat_guard.history.judge import Own, Verdict, judge
 from langchain_repeat_guard.history.refusals import refusing_model, refusing_sender
 from langchain_repeat_guard.history.steps import was_written_by_user
 
@@ -39,12 +39,6 @@ class StateUpdate(NamedTuple):
     event: ReminderEvent | None
     is_at_limit: bool
     """Whether the run is to end now; its last message is among `values`."""
-
-
-def _is_in_another_graph() -> bool:
-    """Tell whether the graph that runs now is part of another one."""
-    metadata = ensure_config().get("metadata") or {}
-    return "|" in str(metadata.get("langgraph_checkpoint_ns"))
 
 
 class HistoryGuard:
@@ -61,6 +55,7 @@ class HistoryGuard:
         delivery: str,
         repairs_malformed: bool = False,
         can_end_run: bool = False,
+        comes_first: bool = False,
     ) -> None:
         """Check the settings.
 
@@ -90,6 +85,7 @@ class HistoryGuard:
         self.messages_key = messages_key
         self.delivery: Delivery = check_delivery(delivery)
         self._repairs_malformed = repairs_malformed
+        self._comes_first = comes_first
         self.failsafe: FailOpen = FailOpen(adapter)
         self._is_user_prompt = is_user_prompt or was_written_by_user
         self._has_seen_step = False
@@ -106,7 +102,7 @@ class HistoryGuard:
             config=self.config,
             is_user_prompt=self._is_user_prompt,
             repairs_malformed=self._repairs_malformed,
-            is_visit=carried is not None and not carried.counted and _is_in_another_graph(),
+            own=self._own_steps(carried),
         )
         step = verdict.step
         if step is not None and (verdict.due or not self._has_seen_step):
@@ -117,6 +113,16 @@ class HistoryGuard:
             tool, count = verdict.at_limit
             raise RepeatLimitError(tool=tool, count=count, limit=self.config.limit)
         return verdict
+
+    def _own_steps(self, carried: Carried | None) -> Own:
+        """Tell which steps are this agent's, by where it runs: another graph may have begun."""
+        if carried is None or carried.counted:
+            return Own.ALL
+        metadata = ensure_config().get("metadata") or {}
+        if "|" not in str(metadata.get("langgraph_checkpoint_ns")):
+            return Own.ALL
+        is_first_superstep = metadata.get("langgraph_step") == 1
+        return Own.NOTHING if self._comes_first or is_first_superstep else Own.NEWEST_STEP
 
     def update(self, messages: Sequence[Any], stored: object) -> StateUpdate:
         """Return the state update that stores the reminder due now, and the chain.

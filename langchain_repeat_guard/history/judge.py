@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -23,6 +24,18 @@ from langchain_repeat_guard.history.tokens import place_among
 
 _TrackedCall = tuple[int, IssuedCall, tuple[str, str]]
 Past = Iterator[Step | Prompt | Closing]
+
+
+class Own(Enum):
+    """Which steps of a history are the agent's own where nothing is known of it yet.
+
+    A graph may let an agent work on the messages of others, and of its own earlier visits, which
+    share no chain with this one.
+    """
+
+    ALL = auto()
+    NEWEST_STEP = auto()
+    NOTHING = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +71,7 @@ def judge(
     config: RepeatGuardConfig,
     is_user_prompt: IsUserPrompt = was_written_by_user,
     repairs_malformed: bool = False,
-    is_visit: bool = False,
+    own: Own = Own.ALL,
 ) -> Verdict:
     """Say which reminders are due behind the last of `messages`.
 
@@ -73,9 +86,7 @@ def judge(
         is_user_prompt: Tells a user's prompt from other human messages.
         repairs_malformed: Whether the host answers malformed calls on the way to the model, so that
             a step is complete without those answers.
-        is_visit: Whether the agent works in another graph, which may visit it with the messages of
-            earlier visits or of other agents. What an answer has closed is then theirs, as long as
-            nothing is carried.
+        own: Which of the steps are the agent's own, as long as nothing is carried.
     """
     memory = carried or Carried()
     rewindable = config.counting == "since_new_call" and memory.counted
@@ -88,7 +99,12 @@ def judge(
     )
     if rewindable and _was_rewound(read(), memory):
         memory = Carried(prompts=memory.prompts)
-    past = _of_this_visit(read()) if is_visit else read()
+    past = read()
+    if not memory.counted:
+        if own is Own.NOTHING:
+            return Verdict(_begun(memory, past))
+        if own is Own.NEWEST_STEP:
+            past = _without_older_steps(past)
     may_remind = True
     for item in past:
         if type(item) is Step:
@@ -200,12 +216,25 @@ def _as_counted(step: Step, memory: Carried, config: RepeatGuardConfig) -> Carri
     return memory.back_to(place, calls[0][2][0] if calls else "")
 
 
-def _of_this_visit(past: Past) -> Past:
-    """Leave out the steps that stand before an answer."""
-    is_closed = False
+def _begun(memory: Carried, past: Past) -> Carried:
+    """Return what an agent carries into its first step, behind the steps of others."""
     for item in past:
-        is_closed = is_closed or (type(item) is Closing and item.is_answer)
-        if type(item) is not Step or not is_closed:
+        if type(item) is Prompt:
+            return memory.after_prompt(item.message_id).behind("")
+        if type(item) is Step:
+            newest = item.token
+            prompt = next((one for one in past if type(one) is Prompt), None)
+            return (memory.after_prompt(prompt.message_id) if prompt else memory).behind(newest)
+    return memory.behind("")
+
+
+def _without_older_steps(past: Past) -> Past:
+    is_newest = True
+    for item in past:
+        if type(item) is not Step:
+            yield item
+        elif is_newest:
+            is_newest = False
             yield item
 
 

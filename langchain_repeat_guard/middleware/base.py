@@ -46,6 +46,7 @@ class GuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any]):
             delivery=delivery,
             repairs_malformed=True,
             can_end_run=True,
+            comes_first=True,
         )
 
     @property

@@ -81,7 +81,7 @@ def test_long_ids_stay_below_600_bytes() -> None:
                 {"chain": {"key": "", "count": 0}, "counted": [entry], "prompts": ""},
                 id=f"entry-{entry}",
             )
-            for entry in ("m1", ["m1"], [1, 1], ["m1", "1"], ["m1", 0], ["m1", True], ["m1", 1, 1])
+            for entry in ("m1", ["m1"], [1, 1], ["m1", "1"], ["m1", -1], ["m1", True], ["m1", 1, 1])
         ),
     ],
 )

@@ -94,7 +94,7 @@ async def search(query: str) -> str:
 
 async def hold_all(middleware: list[Any], handlers: list[Any], *, interrupts: bool) -> Held:
     """Run many agents at once, and measure while each of them is in its last tool."""
-    gate = asyncio.Event()
+    gate, all_arrived = asyncio.Event(), asyncio.Event()
     arrived = 0
 
     @tool
@@ -102,6 +102,8 @@ async def hold_all(middleware: list[Any], handlers: list[Any], *, interrupts: bo
         """Wait for the others."""
         nonlocal arrived
         arrived += 1
+        if arrived == AGENTS:
+            all_arrived.set()
         await gate.wait()
         return str(interrupt("go on?")) if interrupts else "went on"
 
@@ -114,8 +116,7 @@ async def hold_all(middleware: list[Any], handlers: list[Any], *, interrupts: bo
         await agent.ainvoke({"messages": "go"}, config)
 
     tasks = [asyncio.create_task(start(number)) for number in range(AGENTS)]
-    while arrived < AGENTS:
-        await asyncio.sleep(0)
+    await all_arrived.wait()
     at_work = allocated()
     gate.set()
     await asyncio.gather(*tasks)

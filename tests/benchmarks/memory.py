@@ -126,11 +126,15 @@ async def hold_all(middleware: list[Any], handlers: list[Any], *, interrupts: bo
 
 def measured(middleware: list[Any], handlers: list[Any], *, interrupts: bool = False) -> Held:
     """Return what is held, once a first run has filled the caches of everything that is loaded."""
-    for _ in range(2):
+
+    def once() -> Held:
         tracemalloc.start()
         held = asyncio.run(hold_all(middleware, handlers, interrupts=interrupts))
         tracemalloc.stop()
-    return held
+        return held
+
+    once()
+    return once()
 
 
 def allocated() -> int:

@@ -5,7 +5,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from langchain_repeat_guard.core.chain import Chain, observe
-from langchain_repeat_guard.core.config import RepeatGuardConfig
+from langchain_repeat_guard.core.config import RepeatGuardConfig, ToolOverride
 from langchain_repeat_guard.core.reminder import Reminder
 from langchain_repeat_guard.errors import (
     MissingExtraError,
@@ -52,6 +52,7 @@ __all__ = [
     "RepeatGuardStateError",
     "RepeatLimitError",
     "RepeatReminderNode",
+    "ToolOverride",
     "TransientRepeatGuardMiddleware",
     "is_reminder",
     "observe",

@@ -3,6 +3,7 @@
 import inspect
 import re
 from collections.abc import Iterator
+from difflib import unified_diff
 from doctest import DocTest, DocTestFinder, DocTestRunner
 from importlib import import_module
 from pathlib import Path
@@ -11,6 +12,7 @@ from pkgutil import walk_packages
 import pytest
 
 import langchain_repeat_guard
+from langchain_repeat_guard import scanning
 
 PACKAGE = langchain_repeat_guard.__name__
 EXAMPLE = ">>> "
@@ -66,11 +68,15 @@ def documented_examples() -> list[DocTest]:
 
 def test_names_and_signatures() -> None:
     """Every public name, parameter and default is as pinned: a change here is one for users."""
-    names = langchain_repeat_guard.__all__
-    lines = [
-        line for name in names for line in described(name, getattr(langchain_repeat_guard, name))
-    ]
-    assert "\n".join(lines) + "\n" == PINNED.read_text(encoding="utf-8")
+    pinned = PINNED.read_text(encoding="utf-8").splitlines()
+    now = "\n".join(
+        line
+        for module in (langchain_repeat_guard, scanning)
+        for name in module.__all__
+        for line in described(name, getattr(module, name))
+    ).splitlines()
+    changes = "\n".join(unified_diff(pinned, now, "as pinned", "as it is", lineterm="", n=0))
+    assert now == pinned, f"Write what is meant into {PINNED.name}:\n{changes}"
 
 
 @pytest.mark.parametrize(

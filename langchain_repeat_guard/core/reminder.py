@@ -30,7 +30,7 @@ class Reminder:
     """How many identical calls there are, as `counting` counts them, this one included."""
 
     threshold: int
-    """The threshold that `count` has reached."""
+    """The count that earned the reminder: the same number as `count`."""
 
     template: str = field(repr=False)
     """The text with its fields still in braces."""

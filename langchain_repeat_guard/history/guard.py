@@ -100,13 +100,19 @@ class HistoryGuard:
         self._has_seen_step = False
 
     def check(self, messages: Sequence[Any], carried: Carried | None) -> Verdict:
-        """Return the verdict on `messages`, once what it demands at once is done.
+        """Return the verdict on `messages`; warn or end the run where it asks for that.
 
         Raises:
             RepeatLimitError: A chain has reached the limit, and is to end the run so.
         """
         verdict = self.judge(messages, carried)
-        self._act_on(verdict)
+        step = verdict.step
+        # Before the first reminder: one that is refused may be in a checkpoint already.
+        if step is not None and (verdict.due or not self._has_seen_step):
+            self._check_sender(step.message)
+        if verdict.at_limit and self.config.limit is not None and not self.ends_at_limit:
+            tool, count = verdict.at_limit
+            raise RepeatLimitError(tool=tool, count=count, limit=self.config.limit)
         return verdict
 
     def judge(self, messages: Sequence[Any], carried: Carried | None) -> Verdict:
@@ -119,15 +125,6 @@ class HistoryGuard:
             repairs_malformed=self._repairs_malformed,
             is_visit=carried is not None and not carried.counted and _is_in_another_graph(),
         )
-
-    def _act_on(self, verdict: Verdict) -> None:
-        step = verdict.step
-        # Before the first reminder: one that is refused may be in a checkpoint already.
-        if step is not None and (verdict.due or not self._has_seen_step):
-            self._check_sender(step.message)
-        if verdict.at_limit and self.config.limit is not None and not self.ends_at_limit:
-            tool, count = verdict.at_limit
-            raise RepeatLimitError(tool=tool, count=count, limit=self.config.limit)
 
     def update(self, messages: Sequence[Any], stored: object) -> StateUpdate:
         """Return the state update that stores the reminder due now, and the chain.

@@ -15,9 +15,11 @@ from langchain_repeat_guard.callback.agents import AgentWatch, Report
 from langchain_repeat_guard.callback.ledger import DueStep, Rules
 from langchain_repeat_guard.callback.records import ReminderRecord
 from langchain_repeat_guard.callback.reporting import OnReminder, Reporter
+from langchain_repeat_guard.core.checks import flag_option, function_option, number_option
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.core.failsafe import FailOpen
-from langchain_repeat_guard.errors import RepeatGuardSetupError, RepeatLimitError
+from langchain_repeat_guard.core.limit import refuse_to_end_runs
+from langchain_repeat_guard.errors import RepeatLimitError
 from langchain_repeat_guard.history.handover import TakenReminders
 from langchain_repeat_guard.history.steps import was_written_by_user
 
@@ -49,8 +51,10 @@ class RepeatGuardCallbackHandler(GraphCallbackHandler):
             `RepeatLimitError`, for agents that nothing else can stop.
 
     Raises:
-        TypeError: `config` comes together with options, or has a wrong type.
-        ValueError: An option breaks its rule, or `exit_behavior` is none that a callback can keep.
+        RepeatGuardSetupError: `exit_behavior` is `"end"`, which no callback can keep.
+        RepeatLimitError: In a run, at `limit`.
+        TypeError: `config` comes together with options, or an option has a wrong type.
+        ValueError: An option breaks its rule.
 
     Example:
         >>> from langchain_core.runnables import RunnableLambda
@@ -82,9 +86,10 @@ class RepeatGuardCallbackHandler(GraphCallbackHandler):
         **options: Any,
     ) -> None:
         """Check the settings; see the class for what they mean."""
-        self.config: RepeatGuardConfig = _checked_config(config, options)
-        _check_function("on_reminder", on_reminder)
-        _check_function("is_user_prompt", is_user_prompt)
+        adapter = type(self).__name__
+        self.config: RepeatGuardConfig = _checked_config(adapter, config, options)
+        function_option("on_reminder", on_reminder)
+        function_option("is_user_prompt", is_user_prompt)
         self._settings: dict[str, Any] = {
             "config": self.config,
             "on_reminder": on_reminder,
@@ -94,14 +99,14 @@ class RepeatGuardCallbackHandler(GraphCallbackHandler):
             "max_runs": max_runs,
         }
         self.raise_error: bool = self.config.limit is not None
-        self._failsafe = FailOpen(type(self).__name__)
+        self._failsafe = FailOpen(adapter)
         self._reporter = Reporter(
-            self._failsafe, on_reminder, _at_least("keep_reminders", keep_reminders, 1)
+            self._failsafe, on_reminder, number_option("keep_reminders", keep_reminders, 1)
         )
         self._watch = AgentWatch(
-            Rules(self.config, include_arguments),
+            Rules(self.config, flag_option("include_arguments", include_arguments)),
             is_user_prompt or was_written_by_user,
-            _at_least("max_runs", max_runs, 1),
+            number_option("max_runs", max_runs, 1),
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -261,7 +266,7 @@ class RepeatGuardCallbackHandler(GraphCallbackHandler):
         namespace = str((config.get("metadata") or {}).get("langgraph_checkpoint_ns") or "")
         report, steps = self._watch.take_due(run_id, namespace, messages)
         if report:
-            self._reporter.tell(report)
+            self._failsafe.run(self._reporter.tell, report)
         return _taken(steps) if steps else None
 
     def _tell(self, report: Report | None) -> None:
@@ -284,27 +289,10 @@ def _taken(steps: Sequence[DueStep]) -> TakenReminders:
     return TakenReminders(due, steps[-1].message_id)
 
 
-def _checked_config(config: RepeatGuardConfig | None, options: dict[str, Any]) -> RepeatGuardConfig:
+def _checked_config(
+    adapter: str, config: RepeatGuardConfig | None, options: dict[str, Any]
+) -> RepeatGuardConfig:
     default = {} if config else {"exit_behavior": "error"}
     checked = RepeatGuardConfig.resolve(config, {**default, **options})
-    is_asked = checked.limit is not None or "exit_behavior" in options
-    if is_asked and checked.exit_behavior != "error":
-        msg = (
-            f"A callback cannot end a run by exit_behavior={checked.exit_behavior!r}: it can only "
-            "raise. Use exit_behavior='error', or a middleware."
-        )
-        raise RepeatGuardSetupError(msg)
+    refuse_to_end_runs(adapter, checked, options)
     return checked
-
-
-def _check_function(option: str, value: object) -> None:
-    if value is not None and not callable(value):
-        msg = f"{option} must be a function, got {value!r}"
-        raise TypeError(msg)
-
-
-def _at_least(option: str, value: object, smallest: int) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < smallest:
-        msg = f"{option} must be a whole number of at least {smallest}, got {value!r}"
-        raise ValueError(msg)
-    return value

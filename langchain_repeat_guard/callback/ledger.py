@@ -9,8 +9,8 @@ from typing import Any
 from langchain_repeat_guard.core.chain import Chain
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.history.calls import IssuedCall
+from langchain_repeat_guard.history.counting import observe_calls
 from langchain_repeat_guard.history.delivery import DueReminder
-from langchain_repeat_guard.history.judge import observe_calls
 
 _UNANSWERED_STEPS = 8
 _REMEMBERED_STEPS = 8

@@ -39,11 +39,7 @@ class Reporter:
         for step in report.steps:
             for record in _records(report, step):
                 self.records.append(record)
-                logger.warning(
-                    "reminder: %s in a row, agent run %s",
-                    one_line(record.summary),
-                    record.agent_run_id,
-                )
+                self._failsafe.run(_log, record)
                 if self._on_reminder:
                     self._failsafe.run(self._call, self._on_reminder, record)
             if not report.is_delivered:
@@ -69,6 +65,12 @@ class Reporter:
             await result
         except Exception as error:  # noqa: BLE001  the law: no fault here may stop an agent
             self._failsafe.run(_raise, error)
+
+
+def _log(record: ReminderRecord) -> None:
+    logger.warning(
+        "reminder: %s in a row, agent run %s", one_line(record.summary), record.agent_run_id
+    )
 
 
 def _raise(error: Exception) -> None:

@@ -1,4 +1,8 @@
-"""Rules that single settings keep. Each raises a ValueError that states the value and the rule."""
+"""Rules that single settings keep. Each raises an error that states the value and the rule.
+
+Checks of a field raise a ValueError, to which pydantic adds the field's name. Those of an adapter's
+own options, which no model holds, name the option themselves.
+"""
 
 from langchain_repeat_guard.core.reminder import printable
 
@@ -54,6 +58,30 @@ def list_of(value: object, what: str) -> list[object]:
         msg = f"must be a list or tuple of {what}, got {_shown(value)}"
         raise ValueError(msg)  # noqa: TRY004  pydantic turns ValueError into its report
     return list(value)
+
+
+def number_option(option: str, value: object, smallest: int) -> int:
+    """Return the value of an `option` that is a whole number not below `smallest`."""
+    try:
+        return whole_number(value, smallest)
+    except ValueError as error:
+        msg = f"{option} {error}"
+        raise ValueError(msg) from None
+
+
+def function_option(option: str, value: object) -> None:
+    """Refuse the value of an `option` that is neither a function nor left out."""
+    if value is not None and not callable(value):
+        msg = f"{option} must be a function, got {_shown(value)}"
+        raise TypeError(msg)
+
+
+def flag_option(option: str, value: object) -> bool:
+    """Return the value of an `option` that is on or off."""
+    if not isinstance(value, bool):
+        msg = f"{option} must be True or False, got {_shown(value)}"
+        raise TypeError(msg)
+    return value
 
 
 def _shown(value: object) -> str:

@@ -29,8 +29,7 @@ class FailOpen:
         except RepeatLimitError:
             raise  # what the user has asked for
         except Exception as error:  # noqa: BLE001  the law: no fault of ours may stop an agent
-            with suppress(Exception):  # a host's log handler may raise, too
-                self._warn_of_failure(error)
+            self._warn_of_failure(error)
             return None
 
     async def arun(
@@ -39,9 +38,10 @@ class FailOpen:
         """Do as `run` does, for a coroutine function."""
         try:
             return await check(*args, **kwargs)
+        except RepeatLimitError:
+            raise  # what the user has asked for
         except Exception as error:  # noqa: BLE001  the law: no fault of ours may stop an agent
-            with suppress(Exception):  # a host's log handler may raise, too
-                self._warn_of_failure(error)
+            self._warn_of_failure(error)
             return None
 
     def _warn_of_failure(self, error: Exception) -> None:
@@ -57,7 +57,8 @@ class FailOpen:
         mine = object()
         # One step for all threads, and no lock, which could not be copied with an adapter.
         if self._said.setdefault(topic, mine) is mine:
-            logger.warning("%s %s", self._adapter, text)
+            with suppress(Exception):  # a host's log handler may raise, too
+                logger.warning("%s %s", self._adapter, text)
 
 
 def _place(error: Exception) -> str:

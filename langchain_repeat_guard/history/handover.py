@@ -6,6 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from langchain_core.runnables import RunnableConfig
 
+from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.history.delivery import DueReminder
 
 
@@ -21,6 +22,10 @@ class TakenReminders:
 @runtime_checkable
 class FindsReminders(Protocol):
     """A watcher of runs, such as `RepeatGuardCallbackHandler`."""
+
+    @property
+    def config(self) -> RepeatGuardConfig:
+        """The settings by which it counts."""
 
     def take_due(
         self, config: RunnableConfig, messages: Sequence[Any] = ()

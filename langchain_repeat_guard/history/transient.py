@@ -50,7 +50,7 @@ def prepare(
         stored: What the state's channel holds.
     """
     carried = guard.read_channel(stored)
-    verdict = guard.judge(messages, carried)
+    verdict = guard.check(messages, carried)
     if verdict.at_limit:
         return Prepared(None, None, last_message=limit_message(*verdict.at_limit))
     known = _read_marks(guard, stored)

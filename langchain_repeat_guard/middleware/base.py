@@ -1,7 +1,7 @@
 """What both middlewares are: their settings, their state, and the name that agents know them by."""
 
 from collections.abc import Callable
-from typing import Annotated, Any, ClassVar, NotRequired
+from typing import Annotated, Any, NotRequired
 
 from langchain.agents import AgentState
 from langchain.agents.middleware import AgentMiddleware
@@ -24,9 +24,6 @@ class GuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any]):
 
     state_schema = GuardedAgentState
 
-    _adapter: ClassVar[str]
-    """Name of the public class, for log lines."""
-
     def __init__(
         self,
         *,
@@ -38,7 +35,7 @@ class GuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any]):
         """Check the settings; the public classes say what they mean."""
         super().__init__()
         self._guard = HistoryGuard(
-            self._adapter,
+            type(self).__name__,
             config=config,
             options=options,
             messages_key="messages",
@@ -46,7 +43,7 @@ class GuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any]):
             delivery=delivery,
             repairs_malformed=True,
             can_end_run=True,
-            comes_first=True,
+            asked_before_first_step=True,
         )
 
     @property

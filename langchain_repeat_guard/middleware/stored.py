@@ -32,7 +32,8 @@ class RepeatGuardMiddleware(GuardMiddleware):
         options: Fields of `RepeatGuardConfig`.
 
     Raises:
-        TypeError: `config` comes together with options, or has a wrong type.
+        RepeatLimitError: In a run, at `limit` with `exit_behavior="error"`.
+        TypeError: `config` comes together with options, or an option has a wrong type.
         ValueError: An option breaks its rule.
 
     Example:
@@ -43,8 +44,6 @@ class RepeatGuardMiddleware(GuardMiddleware):
         >>> agent.invoke({"messages": [("user", "Go.")]})["messages"][-1].content
         'Done.'
     """
-
-    _adapter = "RepeatGuardMiddleware"
 
     def __init__(
         self,

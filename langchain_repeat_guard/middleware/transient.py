@@ -1,6 +1,7 @@
 """The middleware whose reminders are part of every request and never of the state."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -47,7 +48,8 @@ class TransientRepeatGuardMiddleware(GuardMiddleware):
         options: Fields of `RepeatGuardConfig`.
 
     Raises:
-        TypeError: `config` comes together with options, or has a wrong type.
+        RepeatLimitError: In a run, at `limit` with `exit_behavior="error"`.
+        TypeError: `config` comes together with options, or an option has a wrong type.
         ValueError: An option breaks its rule.
 
     Example:
@@ -58,8 +60,6 @@ class TransientRepeatGuardMiddleware(GuardMiddleware):
         >>> agent.invoke({"messages": [("user", "Go.")]})["messages"][-1].content
         'Done.'
     """
-
-    _adapter = "TransientRepeatGuardMiddleware"
 
     _checked_model: object = None
     """The last model that was looked at."""
@@ -79,12 +79,8 @@ class TransientRepeatGuardMiddleware(GuardMiddleware):
         if prepared.messages is None:
             response = handler(request)
         else:
-            inputs = run(ModelInputs.join)
-            try:
+            with run(self._listening, prepared.messages) or nullcontext():
                 response = handler(request.override(messages=prepared.messages))
-            finally:
-                run(self._leave, inputs)
-            run(self._check_place, prepared.messages, inputs)
         return run(_remember, prepared, response) or response
 
     async def awrap_model_call(
@@ -102,12 +98,8 @@ class TransientRepeatGuardMiddleware(GuardMiddleware):
         if prepared.messages is None:
             response = await handler(request)
         else:
-            inputs = run(ModelInputs.join)
-            try:
+            with run(self._listening, prepared.messages) or nullcontext():
                 response = await handler(request.override(messages=prepared.messages))
-            finally:
-                run(self._leave, inputs)
-            run(self._check_place, prepared.messages, inputs)
         return run(_remember, prepared, response) or response
 
     def _prepare(self, request: _Request) -> Prepared:
@@ -133,6 +125,17 @@ class TransientRepeatGuardMiddleware(GuardMiddleware):
         mine = object()
         # One step for all threads, and no lock, which could not be copied.
         return self._told.setdefault((node_run, event["reminder_id"]), mine) is mine
+
+    @contextmanager
+    def _listening(self, sent: list[Any]) -> Iterator[None]:
+        """Look, while a model answers what is `sent`, whether it gets that as it is."""
+        run = self._guard.failsafe.run
+        inputs = run(ModelInputs.join)
+        try:
+            yield
+        finally:
+            run(self._leave, inputs)
+        run(self._check_place, sent, inputs)
 
     def _leave(self, inputs: ModelInputs | None) -> None:
         if inputs is not None:

@@ -13,6 +13,33 @@ from langchain_repeat_guard.node.results import as_list, parts_of
 Hook = Callable[..., Any]
 
 
+def checked_schema(schema: object, hook: object) -> type[Any] | None:
+    """Return the `state_schema` that a user names for `hook`, if there is one.
+
+    Raises:
+        TypeError: It declares no keys of a state, or there is no hook to read it.
+    """
+    if schema is None:
+        return None
+    if hook is None:
+        msg = "state_schema is the state that a hook reads: pass hook= with it, or leave it out"
+        raise TypeError(msg)
+    if not isinstance(schema, type) or not _declares_keys(schema):
+        msg = (
+            "state_schema must be a TypedDict, a dataclass or a pydantic model whose annotations "
+            f"can be read, got {schema!r}"
+        )
+        raise TypeError(msg)
+    return schema
+
+
+def _declares_keys(schema: type[Any]) -> bool:
+    try:
+        return bool(get_type_hints(schema))
+    except (NameError, TypeError):  # an annotation that only its author can read
+        return False
+
+
 def state_schema_of(hook: Any) -> type[Any] | None:
     """Return the state that `hook` declares to read, by LangGraph's rule: its first annotation."""
     if not callable(hook):
@@ -23,7 +50,7 @@ def state_schema_of(hook: Any) -> type[Any] | None:
         schema = get_type_hints(function).get(names[0]) if names else None
     except (NameError, TypeError, ValueError):  # a builtin, or a name that only its author knows
         return None
-    return schema if isinstance(schema, type) and get_type_hints(schema) else None
+    return schema if isinstance(schema, type) and _declares_keys(schema) else None
 
 
 def state_for_hook(state: Any, update: dict[str, Any], key: str, schema: type[Any] | None) -> Any:

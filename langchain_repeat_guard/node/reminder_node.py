@@ -15,8 +15,10 @@ from langchain_repeat_guard.history.delivery import Delivery
 from langchain_repeat_guard.history.events import asend_event, send_event
 from langchain_repeat_guard.history.guard import HistoryGuard, StateUpdate
 from langchain_repeat_guard.history.handover import FindsReminders
+from langchain_repeat_guard.history.visits import current_visit, part_of, with_part
 from langchain_repeat_guard.node.hooks import (
     Hook,
+    checked_schema,
     join_updates,
     state_for_hook,
     state_schema_of,
@@ -24,7 +26,7 @@ from langchain_repeat_guard.node.hooks import (
 from langchain_repeat_guard.node.inner import as_hook
 from langchain_repeat_guard.node.state import get_key, get_messages
 
-_NOTHING = StateUpdate({}, None, is_at_limit=False)
+_NOTHING = StateUpdate({})
 
 
 class ReminderNodeState(TypedDict):
@@ -62,13 +64,15 @@ class RepeatReminderNode(Runnable[Any, Any]):
         hook: Another `pre_model_hook`, which then runs in this node, behind the guard. It reads the
             state with the reminder already in it, and what it returns is joined to the guard's
             update, `llm_input_messages` included.
-        state_schema: The state that `hook` reads. By default, what its first parameter is annotated
-            with; without annotation, the messages alone.
+        state_schema: The state that `hook` reads; only with a hook. By default, what its first
+            parameter is annotated with; without annotation, the messages alone.
         options: Fields of `RepeatGuardConfig`.
 
     Raises:
-        RepeatGuardSetupError: `hook` cannot run inside another node.
-        TypeError: `config` comes together with options, or has a wrong type.
+        RepeatGuardSetupError: `hook` cannot run inside another node, or `exit_behavior` is `"end"`,
+            which only the middlewares can keep.
+        RepeatLimitError: In a run, at `limit` with `exit_behavior="error"`.
+        TypeError: `config` comes together with options, or an option has a wrong type.
         ValueError: An option breaks its rule.
 
     Example:
@@ -92,7 +96,7 @@ class RepeatReminderNode(Runnable[Any, Any]):
     ) -> None:
         """Check the settings."""
         self._guard = HistoryGuard(
-            "RepeatReminderNode",
+            type(self).__name__,
             config=config,
             options=options,
             messages_key=messages_key,
@@ -101,15 +105,16 @@ class RepeatReminderNode(Runnable[Any, Any]):
         )
         self._handler = _checked_handler(handler, config or is_user_prompt or options)
         self._hook = None if hook is None else as_hook(hook)
-        self._hook_schema = state_schema or state_schema_of(hook)
+        self._hook_schema = checked_schema(state_schema, hook) or state_schema_of(hook)
         # LangGraph reads the schema off the `__call__` of the class.
-        if type(self) is RepeatReminderNode and (self._hook_schema or messages_key != "messages"):
-            self.__class__ = _class_for(messages_key, cast("Any", self._hook_schema))
+        if self._hook_schema or messages_key != "messages":
+            schema = cast("Any", self._hook_schema)
+            self.__class__ = _class_for(type(self), messages_key, schema)
 
     @property
     def config(self) -> RepeatGuardConfig:
-        """The settings in force."""
-        return self._guard.config
+        """The settings in force: those of the handler, if there is one."""
+        return (self._handler or self._guard).config
 
     @property
     def input_schema(self) -> type[Any]:
@@ -167,17 +172,21 @@ class RepeatReminderNode(Runnable[Any, Any]):
             self._guard.warn_of_missing_messages()
             return _NOTHING
         if self._handler is None:
-            return self._guard.update(messages, get_key(state, CHANNEL))
+            return self._own_update(messages, get_key(state, CHANNEL), current_visit(config))
         taken = self._handler.take_due(ensure_config(config), messages)
-        if taken:
-            return self._guard.update_with(taken, messages)
-        if not _watches(self._handler, config):
+        if taken is None and not _watches(self._handler, config):
             self._guard.failsafe.warn_once(
                 "handler",
                 "was given a handler that does not watch this run. Pass it to the run as well: "
                 'config={"callbacks": [handler]}.',
             )
-        return _NOTHING
+        return self._guard.update_with(taken, messages)
+
+    def _own_update(self, messages: list[Any], stored: object, visit: str) -> StateUpdate:
+        update = self._guard.update(messages, part_of(stored, visit))
+        if CHANNEL in update.values:
+            update.values[CHANNEL] = with_part(stored, visit, update.values[CHANNEL])
+        return update
 
 
 def _watches(handler: object, config: RunnableConfig | None) -> bool:
@@ -198,8 +207,12 @@ def _checked_handler(handler: object, settings: object) -> FindsReminders | None
 
 
 @cache
-def _class_for(messages_key: str, hook_schema: Any) -> type[RepeatReminderNode]:
-    """Return the node's class for a state whose messages have another key, or that has more."""
+def _class_for(
+    kind: type[RepeatReminderNode], messages_key: str, hook_schema: Any
+) -> type[RepeatReminderNode]:
+    """Return `kind`, which may be a user's own, for a state with another key, or with more keys."""
+    if kind.__call__ is not RepeatReminderNode.__call__:
+        return kind  # it declares what it reads itself
     hints = get_type_hints(hook_schema, include_extras=True) if hook_schema else {}
     # Through Any: a type checker wants literal keys, and this one is known at run time only.
     make_schema: Any = TypedDict
@@ -211,4 +224,4 @@ def _class_for(messages_key: str, hook_schema: Any) -> type[RepeatReminderNode]:
         return RepeatReminderNode.__call__(self, state)
 
     __call__.__annotations__["state"] = schema
-    return type("RepeatReminderNode", (RepeatReminderNode,), {"__call__": __call__})
+    return type(kind.__name__, (kind,), {"__call__": __call__, "__doc__": kind.__doc__})

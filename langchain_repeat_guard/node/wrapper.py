@@ -1,6 +1,7 @@
 """The guard around a tools node."""
 
 from collections.abc import Callable
+from operator import is_not
 from typing import Any, NamedTuple, NoReturn
 
 from langchain_core.messages import HumanMessage
@@ -9,24 +10,17 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.errors import RepeatGuardSetupError
 from langchain_repeat_guard.history.carried import CHANNEL
-from langchain_repeat_guard.history.delivery import (
-    Delivery,
-    remind_in_tool_message,
-    reminder_message,
-)
-from langchain_repeat_guard.history.events import (
-    ReminderEvent,
-    asend_event,
-    reminder_event,
-    send_event,
-)
-from langchain_repeat_guard.history.guard import HistoryGuard
+from langchain_repeat_guard.history.delivery import Delivery
+from langchain_repeat_guard.history.events import ReminderEvent, asend_event, send_event
+from langchain_repeat_guard.history.guard import Delivered, HistoryGuard, StateUpdate
 from langchain_repeat_guard.history.steps import Step
+from langchain_repeat_guard.history.visits import current_visit, part_of, with_part
 from langchain_repeat_guard.node.inner import as_tools_node, return_direct_tools
 from langchain_repeat_guard.node.results import (
     extend,
     leaves_graph,
     messages_after,
+    parts_of,
     replace_message,
 )
 from langchain_repeat_guard.node.state import (
@@ -63,12 +57,16 @@ class RepeatGuardNode(Runnable[Any, Any]):
         is_user_prompt: Tells a user's prompt from other human messages. By default, a message
             without notification metadata (`additional_kwargs["lc_source"]`) is one.
         delivery: `"human_message"` adds a message of its own behind the tool messages.
-            `"tool_message"` appends to the last of them, for models that refuse the former.
+            `"tool_message"` appends to the last of them, for models that refuse the former; where
+            the tools node has not returned that itself, the graph's messages need the reducer
+            `add_messages` for it.
         options: Fields of `RepeatGuardConfig`.
 
     Raises:
-        RepeatGuardSetupError: `tools_node` cannot be wrapped.
-        TypeError: `config` comes together with options, or has a wrong type.
+        RepeatGuardSetupError: `tools_node` cannot be wrapped, or `exit_behavior` is `"end"`, which
+            only the middlewares can keep.
+        RepeatLimitError: In a run, at `limit` with `exit_behavior="error"`.
+        TypeError: `config` comes together with options, or an option has a wrong type.
         ValueError: An option breaks its rule.
 
     Example:
@@ -111,7 +109,7 @@ class RepeatGuardNode(Runnable[Any, Any]):
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002  the name is Runnable's
         """Run the wrapped node and return its result, with the reminder if one is due."""
         output = self._inner.invoke(input, config, **kwargs)
-        reminded = self._guard.failsafe.run(self._reminded, input, output)
+        reminded = self._guard.failsafe.run(self._reminded, input, output, config)
         if reminded is None:
             return output
         if reminded.event is not None:
@@ -126,7 +124,7 @@ class RepeatGuardNode(Runnable[Any, Any]):
     ) -> Any:
         """Do as `invoke` does, asynchronously."""
         output = await self._inner.ainvoke(input, config, **kwargs)
-        reminded = self._guard.failsafe.run(self._reminded, input, output)
+        reminded = self._guard.failsafe.run(self._reminded, input, output, config)
         if reminded is None:
             return output
         if reminded.event is not None:
@@ -146,7 +144,7 @@ class RepeatGuardNode(Runnable[Any, Any]):
         )
         raise RepeatGuardSetupError(msg)
 
-    def _reminded(self, state: Any, output: Any) -> _Reminded:
+    def _reminded(self, state: Any, output: Any, config: RunnableConfig | None) -> _Reminded:
         key = self._guard.messages_key
         before = get_messages(state, key)
         is_list_state = before is state
@@ -154,22 +152,31 @@ class RepeatGuardNode(Runnable[Any, Any]):
             self._explain_silence(state)
             return _Reminded(output, None)
         stored = NO_CHANNEL if is_list_state else read_channel(state)
-        carried = None if stored is NO_CHANNEL else self._guard.read_channel(stored)
-        verdict = self._guard.judge(messages_after(before, output, key), carried)
+        visit = "" if stored is NO_CHANNEL else current_visit(config)
+        carried = None
+        if stored is not NO_CHANNEL:
+            carried = self._guard.read_channel(part_of(stored, visit))
+        verdict = self._guard.check(messages_after(before, output, key), carried)
         update: dict[str, Any] = {}
         if carried is not None and verdict.carried != carried:
-            update[CHANNEL] = verdict.carried.to_dict()
+            update[CHANNEL] = with_part(stored, visit, verdict.carried.to_dict())
         step = verdict.step
         event = None
         if step and verdict.due and not self._is_last_word(step, output):
-            if self._guard.delivery == "tool_message":
-                last = step.answers[0]
-                reminded = remind_in_tool_message(last, verdict.due)
-                output = replace_message(output, last, reminded, key)
-            else:
-                update[key] = [reminder_message(verdict.due, verdict.message_id)]
-            event = reminder_event(verdict.due, verdict.message_id)
+            reminder = self._guard.deliver(verdict.due, verdict.message_id, step.answers[0])
+            output, beside = self._merged(output, reminder)
+            update |= beside.values
+            event = beside.event
         return _Reminded(extend(output, update, key, is_list_state=is_list_state), event)
+
+    def _merged(self, output: Any, reminder: Delivered) -> tuple[Any, StateUpdate]:
+        """Return the output with the reminder in it, or beside it what stores the reminder."""
+        if reminder.replaced is not None:
+            key = self._guard.messages_key
+            changed = replace_message(output, reminder.replaced, reminder.message, key)
+            if any(map(is_not, parts_of(changed), parts_of(output))):
+                return changed, StateUpdate({}, reminder.event)
+        return output, self._guard.store(reminder)
 
     def _explain_silence(self, state: Any) -> None:
         if is_single_call(state):

@@ -135,8 +135,8 @@ def test_other_exit_behaviour_is_refused(options: dict[str, Any]) -> None:
     with pytest.raises(RepeatGuardSetupError) as caught:
         RepeatGuardCallbackHandler(**options)
     assert str(caught.value) == (
-        "A callback cannot end a run by exit_behavior='end': it can only raise. "
-        "Use exit_behavior='error', or a middleware."
+        "A RepeatGuardCallbackHandler cannot end a run by exit_behavior='end': only the "
+        "middlewares can. Use exit_behavior='error', which raises RepeatLimitError."
     )
 
 
@@ -159,6 +159,14 @@ def test_wrong_numbers_are_refused(option: str, value: Any) -> None:
     with pytest.raises(ValueError, match="whole number") as caught:
         RepeatGuardCallbackHandler(**{option: value})
     assert str(caught.value) == (f"{option} must be a whole number of at least 1, got {value!r}")
+
+
+@pytest.mark.parametrize("value", ["no", 1, None], ids=repr)
+def test_wrong_flags_are_refused(value: Any) -> None:
+    """Nothing is taken for a yes by its truth."""
+    with pytest.raises(TypeError) as caught:
+        RepeatGuardCallbackHandler(include_arguments=value)
+    assert str(caught.value) == f"include_arguments must be True or False, got {value!r}"
 
 
 def test_options_are_those_of_the_configuration() -> None:

@@ -1,13 +1,14 @@
 """What a node gets of the handler, to put it in front of the model."""
 
 import asyncio
+import logging
 from typing import Any
 
 import pytest
 from helpers.models import ScriptedModel, asks, call, repeats, says
 from helpers.modes import Run
 from helpers.tools import grep, read
-from helpers.watching import counts, watched, watcher
+from helpers.watching import counts, lines_beside_reminders, watched, watcher
 from langchain.agents import create_agent
 from langchain_core.language_models import FakeListLLM
 from langchain_core.runnables import RunnableConfig
@@ -22,6 +23,7 @@ from langchain_repeat_guard import (
     RepeatReminderNode,
     is_reminder,
 )
+from langchain_repeat_guard.callback.reporting import Reporter
 from langchain_repeat_guard.core.texts import FIRST_TEXT
 
 GREP = {"pattern": "x"}
@@ -237,3 +239,80 @@ def test_it_can_be_delivered_in_the_tool_message(run: Run) -> None:
     messages = run(guarded(model, node), PROMPT, watched(handler))["messages"]
     assert kinds(messages) == ["human", "ai", "tool", "ai", "tool", "ai"]
     assert messages[4].content.endswith(FIRST_TEXT)
+
+
+class RaisingHandler(logging.Handler):
+    """A host's own, which is broken."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Refuse the line."""
+        raise RuntimeError(record.getMessage())
+
+
+def test_a_failing_log_handler_loses_no_reminder(run: Run) -> None:
+    """It is delivered and told by all other ways."""
+    told: list[int] = []
+    handler = RepeatGuardCallbackHandler(
+        thresholds=(2,), on_reminder=lambda record: told.append(record.count)
+    )
+    model = ScriptedModel(script=[*repeats(2, "grep", GREP), says("done")])
+    agent = guarded(model, RepeatReminderNode(handler=handler))
+    logger = logging.getLogger("langchain_repeat_guard")
+    broken = RaisingHandler()
+    logger.addHandler(broken)
+    try:
+        messages = run(agent, PROMPT, watched(handler))["messages"]
+    finally:
+        logger.removeHandler(broken)
+    assert (kinds(messages).count("reminder"), counts(handler), told) == (1, [("grep", 2)], [2])
+
+
+@pytest.mark.faults_expected
+def test_a_failing_report_loses_no_reminder(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever goes wrong in the report, the node has what to deliver."""
+
+    def fails(*_: Any) -> None:
+        raise ValueError
+
+    monkeypatch.setattr(Reporter, "tell", fails)
+    handler = RepeatGuardCallbackHandler(thresholds=(2,))
+    model = ScriptedModel(script=[*repeats(2, "grep", GREP), says("done")])
+    agent = guarded(model, RepeatReminderNode(handler=handler))
+    messages = run(agent, PROMPT, watched(handler))["messages"]
+    assert kinds(messages).count("reminder") == 1
+
+
+def test_the_settings_in_force_are_those_of_the_handler() -> None:
+    """A node that delivers for it says by what it counts."""
+    handler = RepeatGuardCallbackHandler(thresholds=(2, 7))
+    assert RepeatReminderNode(handler=handler).config is handler.config
+
+
+REFUSES = (
+    "RepeatReminderNode delivers reminders as user messages, and the provider behind ChatMistralAI "
+    "is known to refuse a user message behind tool results. Pass delivery='tool_message', which "
+    "every provider accepts."
+)
+
+
+@pytest.mark.faults_expected
+@pytest.mark.parametrize(
+    ("delivery", "expected"),
+    [
+        pytest.param("human_message", [REFUSES], id="user-message"),
+        pytest.param("tool_message", [], id="tool-message"),
+    ],
+)
+def test_a_provider_that_refuses_is_named_at_the_first_call(
+    run: Run, delivery: Any, expected: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """Long before a reminder is due."""
+    handler = RepeatGuardCallbackHandler()
+    turns = [*repeats(2, "grep", GREP), says("done")]
+    for turn in turns:
+        turn.response_metadata["model_provider"] = "mistralai"
+    agent = guarded(
+        ScriptedModel(script=turns), RepeatReminderNode(handler=handler, delivery=delivery)
+    )
+    run(agent, PROMPT, watched(handler))
+    assert lines_beside_reminders(caplog) == expected

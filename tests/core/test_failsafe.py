@@ -1,5 +1,6 @@
 """Nothing that goes wrong in the guard reaches the agent."""
 
+import asyncio
 import copy
 import logging
 import pickle
@@ -7,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from langchain_repeat_guard import RepeatLimitError
 from langchain_repeat_guard.core.failsafe import FailOpen, _place
 
 SECRET = "hunter2-test"  # noqa: S105  stands for a call's argument
@@ -75,6 +77,48 @@ def test_what_stops_the_program_is_passed_on() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         FailOpen("Adapter").run(interrupt)
+
+
+def test_a_limit_is_passed_on() -> None:
+    """The user has asked for that error, in sync and in async runs."""
+    limit = RepeatLimitError(tool="grep", count=4, limit=4)
+
+    def check() -> None:
+        raise limit
+
+    async def acheck() -> None:
+        raise limit
+
+    failsafe = FailOpen("Adapter")
+    with pytest.raises(RepeatLimitError) as caught:
+        failsafe.run(check)
+    with pytest.raises(RepeatLimitError) as acaught:
+        asyncio.run(failsafe.arun(acheck))
+    assert (caught.value, acaught.value) == (limit, limit)
+
+
+def test_a_log_handler_may_raise() -> None:
+    """A warning that the host cannot take is lost, and nothing else."""
+    logger = logging.getLogger("langchain_repeat_guard")
+    handler = RaisingHandler()
+    logger.addHandler(handler)
+    try:
+        FailOpen("Adapter").warn_once("state", "has something to say.")
+        assert FailOpen("Adapter").run(fail, SECRET) is None
+    finally:
+        logger.removeHandler(handler)
+    assert handler.reached == 2
+
+
+class RaisingHandler(logging.Handler):
+    """Takes no line."""
+
+    reached = 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Refuse it."""
+        self.reached += 1
+        raise RuntimeError(record.getMessage())
 
 
 def test_can_be_copied_with_its_adapter() -> None:

@@ -4,8 +4,15 @@ import logging
 from typing import Any
 
 import pytest
+from helpers.models import asks, call
+from langchain_core.messages import ToolMessage
 
-from langchain_repeat_guard import RepeatGuardConfig, RepeatGuardNode, RepeatReminderNode
+from langchain_repeat_guard import (
+    RepeatGuardConfig,
+    RepeatGuardNode,
+    RepeatLimitError,
+    RepeatReminderNode,
+)
 from langchain_repeat_guard.history.carried import Carried
 from langchain_repeat_guard.history.guard import HistoryGuard
 
@@ -114,3 +121,41 @@ def test_foreign_value_in_the_channel_is_replaced(caplog: pytest.LogCaptureFixtu
     assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
         ("WARNING", text)
     ]
+
+
+class MineAround(RepeatGuardNode):
+    """A host's own class."""
+
+
+class MineBefore(RepeatReminderNode):
+    """A host's own class."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "use"),
+    [
+        pytest.param(
+            MineAround, lambda kind: kind(lambda state: state).invoke({}), id="guard-node"
+        ),
+        pytest.param(MineBefore, lambda kind: kind().invoke({}), id="reminder-node"),
+    ],
+)
+def test_log_lines_name_the_class(kind: Any, use: Any, caplog: pytest.LogCaptureFixture) -> None:
+    """Which may be a host's own."""
+    use(kind)
+    assert [line.partition(" found no messages")[0] for line in caplog.messages] == [kind.__name__]
+
+
+def test_a_verdict_alone_says_and_raises_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    """`judge` decides; `check` acts on it."""
+    one = guard(options={"limit": 2, "exit_behavior": "error", "thresholds": (2,)})
+    messages: list[Any] = []
+    for number in range(2):
+        asked = asks(call("grep", {"pattern": "a"}, f"c{number}"), id=f"m{number}")
+        asked.response_metadata["model_provider"] = "mistralai"
+        messages += [asked, ToolMessage("nothing", tool_call_id=f"c{number}")]
+    verdict = one.judge(messages, Carried())
+    assert (verdict.at_limit, len(verdict.due), caplog.messages) == (("grep", 2), 1, [])
+    with pytest.raises(RepeatLimitError):
+        one.check(messages, Carried())
+    assert [line.split()[:2] for line in caplog.messages] == [["Adapter", "delivers"]]

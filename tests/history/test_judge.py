@@ -19,8 +19,9 @@ from langgraph.graph.message import add_messages
 from langchain_repeat_guard import Chain, RepeatGuardConfig
 from langchain_repeat_guard.core.texts import FIRST_TEXT
 from langchain_repeat_guard.history.carried import Carried
+from langchain_repeat_guard.history.counting import observe_calls
 from langchain_repeat_guard.history.delivery import remind_in_tool_message, reminder_message
-from langchain_repeat_guard.history.judge import Verdict, judge, observe_calls
+from langchain_repeat_guard.history.judge import Verdict, judge
 from langchain_repeat_guard.history.steps import was_written_by_user
 
 GREP = ("grep", {"q": "a"})

@@ -2,6 +2,7 @@
 
 import copy
 import operator
+import pickle
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -115,13 +116,45 @@ def test_copied_node_brings_its_channel(key: str) -> None:
     check(build(node, MessagesState if key == "messages" else ChatState, key), key)
 
 
-def test_subclass_brings_its_channel() -> None:
-    """A host may derive a class of its own."""
+class Mine(RepeatReminderNode):
+    """A host's own class, which differs in nothing."""
 
-    class Mine(RepeatReminderNode):
-        """Differs in nothing."""
 
-    check(build(Mine(), MessagesState, "messages"), "messages")
+@pytest.mark.parametrize("copied", [lambda node: node, copy.copy, copy.deepcopy])
+@pytest.mark.parametrize(("state", "key"), STATES)
+def test_subclass_brings_its_channel(state: type[Any], key: str, copied: Any) -> None:
+    """A host may derive a class of its own, for any key, and copy what it makes of it."""
+    node = copied(Mine(messages_key=key))
+    assert (isinstance(node, Mine), type(node).__name__, type(node).__doc__) == (
+        True,
+        "Mine",
+        Mine.__doc__,
+    )
+    check(build(node, state, key), key)
+
+
+def test_subclass_may_declare_its_state_itself() -> None:
+    """A `__call__` of its own is what LangGraph reads."""
+
+    class ChannelState(ChatState):
+        repeat_guard: dict[str, Any]
+
+    class Declared(RepeatReminderNode):
+        def __call__(self, state: ChannelState) -> Any:  # type: ignore[override]
+            return self.invoke(state)
+
+    Declared.__call__.__annotations__["state"] = ChannelState
+    node = Declared(messages_key=CHAT)
+    assert node.input_schema is ChannelState
+    check(build(node, ChatState, CHAT), CHAT)
+
+
+@pytest.mark.parametrize("kind", [RepeatReminderNode, Mine])
+def test_plain_node_can_be_pickled(kind: Any) -> None:
+    """It may go to another process."""
+    node = pickle.loads(pickle.dumps(kind(thresholds=(3, 9))))
+    assert (type(node), node.config.thresholds) == (kind, (3, 9))
+    check(build(node, MessagesState, "messages"), "messages")
 
 
 @pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])

@@ -140,13 +140,19 @@ def with_notes(state: NotesState) -> dict[str, Any]:
     return {"llm_input_messages": [note, *state["messages"]]}
 
 
+class Mine(RepeatReminderNode):
+    """A host's own class."""
+
+
 @pytest.mark.parametrize(
     "node",
     [
         RepeatReminderNode(hook=with_notes),
         RepeatReminderNode(hook=RunnableLambda(with_notes), state_schema=NotesState),
+        Mine(hook=with_notes),
+        Mine(hook=RunnableLambda(with_notes), state_schema=NotesState),
     ],
-    ids=["annotated", "named"],
+    ids=["annotated", "named", "annotated-subclass", "named-subclass"],
 )
 def test_a_hook_reads_the_state_that_it_declares(
     version: str, run: Run, node: RepeatReminderNode
@@ -220,6 +226,40 @@ def test_a_hook_that_cannot_run_inside_a_node_is_refused() -> None:
         RepeatReminderNode(hook=hook)
     with pytest.raises(RepeatGuardSetupError, match="hook must be a runnable"):
         RepeatReminderNode(hook="trim")  # type: ignore[arg-type]
+
+
+class Unreadable(TypedDict):
+    """Declares a key by a name that nobody knows."""
+
+    notes: "Unknown"  # type: ignore[name-defined]  # noqa: F821
+
+
+@pytest.mark.parametrize("schema", [42, "NotesState", {"notes": str}, int, Unreadable], ids=repr)
+def test_a_state_schema_that_declares_nothing_is_refused(schema: Any) -> None:
+    """When the node is built, with the value and the rule."""
+    with pytest.raises(TypeError) as caught:
+        RepeatReminderNode(hook=with_notes, state_schema=schema)
+    assert str(caught.value) == (
+        "state_schema must be a TypedDict, a dataclass or a pydantic model whose annotations can "
+        f"be read, got {schema!r}"
+    )
+
+
+def test_a_state_schema_without_a_hook_is_refused() -> None:
+    """Nobody would read it."""
+    with pytest.raises(TypeError, match=r"^state_schema is .* a hook reads: pass hook="):
+        RepeatReminderNode(state_schema=NotesState)
+
+
+def test_a_hook_with_an_unreadable_annotation_reads_the_messages(version: str, run: Run) -> None:
+    """What only its author can read names no keys."""
+
+    def hook(state: Any) -> dict[str, Any]:
+        return with_instructions(state)
+
+    hook.__annotations__["state"] = Unreadable
+    requests = requests_of(RepeatReminderNode(hook=hook), version, run)
+    assert pictures(requests) == growing(NINE)
 
 
 def test_errors_of_the_hook_pass_through(version: str, run: Run) -> None:

@@ -18,6 +18,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from langchain_repeat_guard import (
+    RepeatGuardCallbackHandler,
     RepeatGuardConfig,
     RepeatGuardMiddleware,
     RepeatGuardNode,
@@ -253,20 +254,42 @@ def test_a_cycle_reaches_the_limit_since_a_new_call(make: MakeGuarded, run: Run)
     assert (caught.value.tool, caught.value.count, len(model.requests)) == ("read", 4, 8)
 
 
+WITHOUT_AN_END = [
+    pytest.param(
+        lambda **options: RepeatGuardNode(lambda state: {}, **options),
+        "RepeatGuardNode",
+        id="wrapper",
+    ),
+    pytest.param(RepeatReminderNode, "RepeatReminderNode", id="node"),
+    pytest.param(RepeatGuardCallbackHandler, "RepeatGuardCallbackHandler", id="handler"),
+]
+
+
 @pytest.mark.parametrize(
-    "options", [{"limit": 4}, {"config": RepeatGuardConfig(limit=4)}], ids=["option", "config"]
-)
-@pytest.mark.parametrize(
-    "make",
+    "options",
     [
-        pytest.param(lambda **options: RepeatGuardNode(lambda state: {}, **options), id="wrapper"),
-        pytest.param(RepeatReminderNode, id="node"),
+        {"limit": 4, "exit_behavior": "end"},
+        {"exit_behavior": "end"},
+        {"config": RepeatGuardConfig(limit=4)},
     ],
+    ids=["options", "option-without-limit", "config"],
 )
-def test_nodes_cannot_end_a_run(make: Any, options: dict[str, Any]) -> None:
-    """`exit_behavior="end"` is refused at construction."""
-    with pytest.raises(RepeatGuardSetupError, match="only the middlewares can"):
+@pytest.mark.parametrize(("make", "name"), WITHOUT_AN_END)
+def test_only_middlewares_can_end_a_run(make: Any, name: str, options: dict[str, Any]) -> None:
+    """`exit_behavior="end"` is refused at construction, by all others in the same words."""
+    with pytest.raises(RepeatGuardSetupError) as caught:
         make(**options)
+    assert str(caught.value) == (
+        f"A {name} cannot end a run by exit_behavior='end': only the middlewares can. "
+        "Use exit_behavior='error', which raises RepeatLimitError."
+    )
+
+
+@pytest.mark.parametrize(("make", "name"), WITHOUT_AN_END[:2])
+def test_a_limit_alone_asks_a_node_to_end_the_run(make: Any, name: str) -> None:
+    """`"end"` is the default of `exit_behavior`: who wants the error says so."""
+    with pytest.raises(RepeatGuardSetupError, match=f"A {name} cannot end a run"):
+        make(limit=4)
 
 
 @every(NODES)

@@ -1,0 +1,28 @@
+"""Where among LangGraph's nested graphs the code in progress runs."""
+
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import ensure_config
+
+
+def graph_namespace(config: RunnableConfig | None = None) -> str:
+    """Return the checkpoint namespace of the graph that runs now; empty for the outermost one.
+
+    Each visit of a subgraph has one of its own, which stays the same when the visit is resumed or
+    replayed. A subgraph that is compiled with `checkpointer=True` has one for all its visits.
+
+    Args:
+        config: The node's config; the current one where None.
+    """
+    # A task's namespace ends in its node and task id.
+    return str(_metadata(config).get("langgraph_checkpoint_ns") or "").rpartition("|")[0]
+
+
+def is_first_superstep(config: RunnableConfig | None = None) -> bool:
+    """Tell whether no node of the graph that runs now has run before, in this visit."""
+    return bool(_metadata(config).get("langgraph_step") == 1)
+
+
+def _metadata(config: RunnableConfig | None) -> dict[str, Any]:
+    return (config or ensure_config()).get("metadata") or {}

@@ -51,7 +51,7 @@ def extend(output: Any, update: dict[str, Any], key: str, *, is_list_state: bool
     if is_list_state:
         return _extend_list(output, update[key])
     if isinstance(output, Command | list | tuple):
-        return [*parts_of(output), update]
+        return _extend_parts(parts_of(output), update, key)
     return _extend_state({} if output is None else output, update, key)
 
 
@@ -102,6 +102,23 @@ def _extend_state(output: Any, update: dict[str, Any], key: str) -> Any:
             new = _changed(get_key(output, key), partial(_joined, value))
         extended = _with_value(extended, name, new)
     return extended
+
+
+def _extend_parts(parts: list[Any], update: dict[str, Any], key: str) -> list[Any]:
+    """Return `parts` and `update` behind them.
+
+    LangGraph drops what is written beside an `Overwrite`: messages then go into that.
+    """
+    if key not in update or not any(_overwrites(part, key) for part in parts):
+        return [*parts, update]
+    join = partial(_joined, update[key])
+    joined = [_changed_part(part, key, join) if _overwrites(part, key) else part for part in parts]
+    rest = {name: value for name, value in update.items() if name != key}
+    return [*joined, rest]
+
+
+def _overwrites(part: Any, key: str) -> bool:
+    return any(isinstance(value, Overwrite) for value in values_in(part, key))
 
 
 def _joined(new: list[Any], old: list[Any]) -> list[Any]:

@@ -35,7 +35,6 @@ def read_outputs(ledger: Ledger, task: Run, outputs: object, is_user_prompt: IsU
     """Note the calls, the answers and the prompts that a task has written."""
     answers: list[Any] = []
     is_prompted = False
-    own_texts = ledger.rules.config.own_texts
     messages = messages_in(outputs)
     for message in reversed(messages):
         if message.type == "tool":
@@ -44,6 +43,7 @@ def read_outputs(ledger: Ledger, task: Run, outputs: object, is_user_prompt: IsU
             _read_calls(ledger, task, message, answers)
             break
         elif isinstance(message, HumanMessage) and not is_prompted:
+            own_texts = ledger.rules.config.own_texts
             is_prompted = kind_of(message, is_user_prompt, own_texts) == "prompt"
     for answer in reversed(answers):
         ledger.answer(answer.tool_call_id or "")

@@ -4,9 +4,10 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage, RemoveMessage, convert_to_messages
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
-from langgraph.types import Overwrite
+from langgraph.types import Command, Overwrite
 
-from langchain_repeat_guard.history.outputs import as_list, parts_of, values_in
+from langchain_repeat_guard.history.message_lists import as_list
+from langchain_repeat_guard.history.outputs import parts_of, values_in
 
 _USER = frozenset({"user", "human"})
 
@@ -38,12 +39,14 @@ def _messages(value: Any) -> list[BaseMessage]:
 
 def _message(written: Any) -> BaseMessage | None:
     match written:
-        case BaseMessage():
-            return written
         case (
             {"role": str(role), "content": _}
             | {"type": str(role), "content": _}
             | (str(role), str() | list())
         ) if role in _USER:
             return convert_to_messages([written])[0]
+        case dict() | Command():  # asked first, as pydantic's classes take long to ask
+            return None
+        case BaseMessage():
+            return written
     return None

@@ -1,6 +1,6 @@
 """What a graph's node may return, read as LangGraph reads it."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeGuard
 
@@ -28,24 +28,20 @@ def is_for_parent(part: object) -> bool:
     return isinstance(part, Command) and part.graph == Command.PARENT
 
 
-def values_in(part: object, key: str | None) -> Iterator[Any]:
-    """Yield what a part writes to this graph's messages: as it stands, an `Overwrite` included.
+def values_in(part: object, key: str | None) -> Iterable[Any]:
+    """Return what a part writes to this graph's messages: as it stands, an `Overwrite` included.
 
     Args:
         part: A state, a `Command`, or a list state's messages.
         key: The state's key for the messages. None if it is not known: whatever any key is given.
     """
-    if is_for_parent(part):
-        return
+    if isinstance(part, dict):
+        return part.values() if key is None else [part.get(key)]
     if isinstance(part, Command):
-        if is_pairs(part.update):
-            yield from (value for name, value in part.update if key in (None, name))
-        else:
-            yield from values_in(part.update, key)
-    elif isinstance(part, BaseMessage | list | tuple):
-        yield part
-    else:
-        yield from _values_of(part, key)
+        return [] if is_for_parent(part) else _values_in_update(part.update, key)
+    if isinstance(part, list | tuple | BaseMessage):
+        return [part]
+    return _all_values(part) if key is None else [get_key(part, key)]
 
 
 def is_pairs(update: object) -> TypeGuard[Sequence[tuple[str, Any]]]:
@@ -56,21 +52,13 @@ def is_pairs(update: object) -> TypeGuard[Sequence[tuple[str, Any]]]:
     )
 
 
-def as_list(messages: Any) -> list[Any]:
-    """Return a list of messages, whichever of the forms a node may return them in."""
-    if messages is None:
-        return []
-    if isinstance(messages, list):
-        return messages
-    if isinstance(messages, tuple):
-        is_role_and_text = len(messages) == 2 and isinstance(messages[0], str)  # noqa: PLR2004
-        return [messages] if is_role_and_text else list(messages)
-    return [messages]
+def _values_in_update(update: object, key: str | None) -> Iterable[Any]:
+    if is_pairs(update):
+        return [value for name, value in update if key in (None, name)]
+    return values_in(update, key)
 
 
-def _values_of(state: object, key: str | None) -> Iterable[Any]:
-    if key is not None:
-        return [get_key(state, key)]
+def _all_values(state: object) -> Iterable[Any]:
     if is_dataclass(state):
         return [getattr(state, field.name) for field in fields(state)]
-    return (state if isinstance(state, dict) else getattr(state, "__dict__", {})).values()
+    return list(getattr(state, "__dict__", {}).values())

@@ -15,8 +15,8 @@ from langgraph.graph.message import add_messages
 from langgraph.types import Command, Overwrite
 from pydantic import BaseModel
 
+from langchain_repeat_guard.history.message_lists import as_list
 from langchain_repeat_guard.history.outputs import (
-    as_list,
     get_key,
     is_for_parent,
     is_pairs,

@@ -8,7 +8,7 @@ from langchain_core.messages import AIMessage
 from langgraph.types import Command, Overwrite
 from pydantic import BaseModel
 
-from langchain_repeat_guard.history.outputs import as_list, is_for_parent, parts_of, values_in
+from langchain_repeat_guard.history.outputs import is_for_parent, parts_of, values_in
 
 ONE = AIMessage("one")
 TWO = AIMessage("two")
@@ -80,22 +80,6 @@ def test_an_overwrite_is_left_as_it_stands() -> None:
 def test_is_for_parent(part: object, *, expected: bool) -> None:
     """Only `Command.PARENT` leaves the graph when a node returns it."""
     assert is_for_parent(part) is expected
-
-
-@pytest.mark.parametrize(
-    ("messages", "expected"),
-    [
-        pytest.param(None, [], id="none"),
-        pytest.param([ONE], [ONE], id="list"),
-        pytest.param((ONE, TWO), [ONE, TWO], id="tuple"),
-        pytest.param(("user", "hi"), [("user", "hi")], id="pair"),
-        pytest.param(ONE, [ONE], id="message"),
-        pytest.param("hi", ["hi"], id="text"),
-    ],
-)
-def test_as_list(messages: object, expected: list[Any]) -> None:
-    """A pair of role and text is one message, any other tuple holds messages."""
-    assert as_list(messages) == expected
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from langchain_core.messages import BaseMessage, convert_to_messages
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 
-from langchain_repeat_guard.history.outputs import as_list
+from langchain_repeat_guard.history.message_lists import as_list
 from langchain_repeat_guard.scanning.records import Place, Problem
 from langchain_repeat_guard.scanning.runs import Run
 

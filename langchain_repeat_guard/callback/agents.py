@@ -13,14 +13,14 @@ from langchain_core.outputs import LLMResult
 from langgraph.errors import GraphBubbleUp, GraphInterrupt
 from langgraph.types import Command
 
-from langchain_repeat_guard.callback.evidence import IsUserPrompt, read_outputs, read_request
+from langchain_repeat_guard.callback.evidence import read_outputs, read_request
 from langchain_repeat_guard.callback.inputs import arguments_of
 from langchain_repeat_guard.callback.ledger import DueStep, Ledger, LooseCall, Rules
 from langchain_repeat_guard.callback.parking import ParkingLot
 from langchain_repeat_guard.callback.resuming import close_ledger, open_ledger
 from langchain_repeat_guard.callback.run_tree import Run, RunTree
 from langchain_repeat_guard.history.calls import calls_of, issued_call
-from langchain_repeat_guard.history.steps import Step, read_back
+from langchain_repeat_guard.history.steps import IsUserPrompt, Step, read_back
 
 _PARKED_THREADS = 1000
 # AgentExecutor runs this tool where a model's text holds no call that it can read.
@@ -222,7 +222,8 @@ class AgentWatch:
                 return None, ledger.taken[1]
             if messages:
                 read_request(ledger, run, messages, self._is_user_prompt)
-                last = next(read_back(messages, self._is_user_prompt), None)
+                own_texts = self._rules.config.own_texts
+                last = next(read_back(messages, self._is_user_prompt, own_texts=own_texts), None)
                 if isinstance(last, Step) and not last.is_complete:
                     return None, ()
             if not ledger.due:

@@ -1,6 +1,6 @@
 """What nodes write and what models are shown, as evidence on an agent's steps."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +10,14 @@ from langchain_repeat_guard.callback.ledger import Ledger
 from langchain_repeat_guard.callback.outputs import messages_in
 from langchain_repeat_guard.callback.run_tree import Run
 from langchain_repeat_guard.history.calls import all_answered, calls_of
-from langchain_repeat_guard.history.delivery import is_reminder
-from langchain_repeat_guard.history.steps import Closing, Prompt, Step, read_back
-
-IsUserPrompt = Callable[[HumanMessage], bool]
+from langchain_repeat_guard.history.steps import (
+    Closing,
+    IsUserPrompt,
+    Prompt,
+    Step,
+    kind_of,
+    read_back,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +42,9 @@ def read_outputs(ledger: Ledger, task: Run, outputs: object, is_user_prompt: IsU
         elif isinstance(message, AIMessage):
             _read_calls(ledger, task, message, answers)
             break
-        elif isinstance(message, HumanMessage) and not is_reminder(message):
-            is_prompted = is_prompted or is_user_prompt(message)
+        elif isinstance(message, HumanMessage) and not is_prompted:
+            own_texts = ledger.rules.config.own_texts
+            is_prompted = kind_of(message, is_user_prompt, own_texts) == "prompt"
     for answer in reversed(answers):
         ledger.answer(answer.tool_call_id or "")
     # Whoever rewrites the history repeats old prompts.
@@ -69,7 +74,7 @@ def read_request(
         return Request(is_own=False)
     is_asked_again = asking.node in ledger.issuers
     is_prompted = is_closed = is_reminded = False
-    for item in read_back(messages, is_user_prompt):
+    for item in read_back(messages, is_user_prompt, own_texts=ledger.rules.config.own_texts):
         if isinstance(item, Step):
             is_known = _compare(ledger, item)
             if is_known and is_prompted and is_looped:

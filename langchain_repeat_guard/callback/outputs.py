@@ -1,55 +1,52 @@
 """The messages that a graph's node has written."""
 
-from collections.abc import Iterable
 from typing import Any
 
-from langchain_core.messages import BaseMessage, HumanMessage, convert_to_messages
-from langgraph.types import Command
+from langchain_core.messages import BaseMessage, RemoveMessage, convert_to_messages
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
+from langgraph.types import Command, Overwrite
+
+from langchain_repeat_guard.history.message_lists import as_list
+from langchain_repeat_guard.history.outputs import parts_of, values_in
 
 _USER = frozenset({"user", "human"})
 
 
 def messages_in(written: object) -> list[BaseMessage]:
-    """Return the messages in what a node returns: a state, a Command, messages, lists of them.
+    """Return the messages in what a node returns, under whatever key of the state.
 
-    A user's message may be spelt as a dict or a pair, as LangGraph's reducer takes it.
+    A user's message may be spelt as a dict or a pair, as LangGraph's reducer takes it; a string
+    alone could be anything. What an `Overwrite` holds comes behind a `RemoveMessage` for all that
+    was there before.
     """
     found: list[BaseMessage] = []
-    _collect(written, found)
+    for part in parts_of(written):
+        message = _message(part)
+        if message:
+            found.append(message)
+        else:
+            for value in values_in(part, None):
+                found += _messages(value)
     return found
 
 
-def _collect(written: Any, found: list[BaseMessage]) -> None:
-    if isinstance(written, BaseMessage):
-        found.append(written)
-    elif type(written) is list or type(written) is tuple:
-        for item in written:
-            _collect_item(item, found)
-    elif isinstance(written, Command):
-        if not written.graph:  # else it is another agent that gets the update
-            _collect(written.update, found)
-    else:
-        for value in _values(written):
-            if type(value) is list or isinstance(value, BaseMessage):
-                _collect(value, found)
+def _messages(value: Any) -> list[BaseMessage]:
+    if isinstance(value, Overwrite):
+        messages = _messages(value.value)
+        return [RemoveMessage(REMOVE_ALL_MESSAGES), *messages] if messages else []
+    return [message for message in map(_message, as_list(value)) if message]
 
 
-def _collect_item(item: Any, found: list[BaseMessage]) -> None:
-    match item:
+def _message(written: Any) -> BaseMessage | None:
+    match written:
+        case (
+            {"role": str(role), "content": _}
+            | {"type": str(role), "content": _}
+            | (str(role), str() | list())
+        ) if role in _USER:
+            return convert_to_messages([written])[0]
+        case dict() | Command():  # asked first, as pydantic's classes take long to ask
+            return None
         case BaseMessage():
-            found.append(item)
-        case {"role": str(role), "content": _} if role in _USER:
-            found.append(convert_to_messages([item])[0])
-        case (str(role), str(text)) if role in _USER:
-            found.append(HumanMessage(text))
-        case (str(), list(values)):  # a Command's update, as pairs of a key and a value
-            _collect(values, found)
-        case Command() | dict():
-            _collect(item, found)
-
-
-def _values(state: object) -> Iterable[Any]:
-    """Return the values of a state, which may be a dict or an object."""
-    if type(state) is dict:
-        return state.values()
-    return getattr(state, "__dict__", {}).values()
+            return written
+    return None

@@ -1,10 +1,10 @@
 """Reminders as messages, and messages recognised as reminders."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, get_args
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from typing_extensions import TypedDict
 
 from langchain_repeat_guard.core.reminder import Reminder, one_line, printable
@@ -22,7 +22,8 @@ Delivery = Literal["human_message", "tool_message"]
 
 _MARKED_TOOL_MESSAGE = "repeat_guard"
 
-M = TypeVar("M", bound=BaseMessage)
+HumanKind = Literal["reminder", "prompt", "note"]
+"""What a human message is: a reminder of ours, a user's prompt, or a note in the user's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,21 +121,42 @@ def is_reminder(message: object) -> bool:
     """Tell whether `message` is a reminder of ours, so that a host can hide or drop it.
 
     It is one if it carries our notification metadata, or, where that was stripped (LangGraph's
-    `add_messages(format="langchain-openai")` does), if reminders are all that it says.
+    `add_messages(format="langchain-openai")` does), if reminders are all that it says. It knows
+    the package's texts alone: a reminder in a text of your own (`first_reminder`,
+    `later_reminder`) is none to it once the metadata is gone.
 
     Example:
         >>> from langchain_core.messages import HumanMessage
         >>> is_reminder(HumanMessage("What is the weather?"))
         False
     """
-    return isinstance(message, HumanMessage) and is_reminder_with(message, ())
+    if not isinstance(message, HumanMessage):
+        return False
+    source = message.additional_kwargs.get("lc_source")
+    return human_kind(message.content, source) == "reminder"
 
 
-def is_reminder_with(message: HumanMessage, own_texts: tuple[str, ...]) -> bool:
-    """Do as `is_reminder` does, also for a user's own texts whose metadata was stripped."""
-    if source := message.additional_kwargs.get("lc_source"):
-        return bool(source == SOURCE)
-    return is_reminder_text(_plain_text(message), own_texts)
+def human_kind(
+    content: object,
+    source: object,
+    own_texts: tuple[str, ...] = (),
+    is_user_prompt: Callable[[], bool] | None = None,
+) -> HumanKind:
+    """Tell what a human message is, for whoever reads a history.
+
+    Args:
+        content: The content of the message.
+        source: Its notification metadata, `additional_kwargs["lc_source"]`. LangChain marks by it
+            what a harness writes in the user's name (summaries, notes).
+        own_texts: The user's own texts, by which their reminders are known without metadata.
+        is_user_prompt: Asked whether a message that is no reminder is a user's prompt; None for
+            the usual rule, by which it is one unless it has a source.
+    """
+    is_ours = source == SOURCE if source else is_reminder_text(_plain_text(content), own_texts)
+    if is_ours:
+        return "reminder"
+    is_prompt = not source if is_user_prompt is None else is_user_prompt()
+    return "prompt" if is_prompt else "note"
 
 
 def carries_reminder(answer: ToolMessage) -> bool:
@@ -150,14 +172,16 @@ def _data(due: Sequence[DueReminder]) -> dict[str, Any]:
     return {"reminders": reminded_calls(due)}
 
 
-def _plain_text(message: HumanMessage) -> str:
-    if isinstance(message.content, str):
-        return message.content
+def _plain_text(content: object) -> str:
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
     texts = [
         block["text"]
-        for block in message.content
+        for block in content
         if isinstance(block, dict)
         and block.get("type") == "text"
         and isinstance(block.get("text"), str)
     ]
-    return "".join(texts) if len(texts) == len(message.content) else ""
+    return "".join(texts) if len(texts) == len(content) else ""

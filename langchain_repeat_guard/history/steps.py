@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from langchain_core.messages import (
@@ -18,7 +19,7 @@ from langchain_repeat_guard.history.calls import (
     calls_of,
     well_formed_calls_of,
 )
-from langchain_repeat_guard.history.delivery import carries_reminder, is_reminder_with
+from langchain_repeat_guard.history.delivery import HumanKind, carries_reminder, human_kind
 from langchain_repeat_guard.history.tokens import token_at
 
 _TOOL = frozenset({"tool", "ToolMessageChunk"})
@@ -97,6 +98,14 @@ def was_written_by_user(message: HumanMessage) -> bool:
     return not message.additional_kwargs.get("lc_source")
 
 
+def kind_of(
+    message: HumanMessage, is_user_prompt: IsUserPrompt, own_texts: tuple[str, ...] = ()
+) -> HumanKind:
+    """Tell what a human message is. `is_user_prompt` is asked about what is no reminder."""
+    source = message.additional_kwargs.get("lc_source")
+    return human_kind(message.content, source, own_texts, partial(is_user_prompt, message))
+
+
 def read_back(
     messages: Sequence[Any],
     is_user_prompt: IsUserPrompt,
@@ -128,7 +137,8 @@ def read_back(
             else:
                 yield _ANSWER
         elif kind in _HUMAN:
-            if is_reminder_with(message, own_texts):
+            human = kind_of(message, is_user_prompt, own_texts)
+            if human == "reminder":
                 yield _REMINDER
-            elif is_user_prompt(message):
+            elif human == "prompt":
                 yield Prompt(message.id or "")

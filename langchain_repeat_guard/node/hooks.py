@@ -8,7 +8,8 @@ from typing import Any, get_type_hints
 from langgraph.types import Command
 from pydantic import BaseModel
 
-from langchain_repeat_guard.node.results import as_list, parts_of
+from langchain_repeat_guard.history.message_lists import as_list
+from langchain_repeat_guard.history.outputs import parts_of
 
 Hook = Callable[..., Any]
 

@@ -1,4 +1,4 @@
-"""The shapes of what a tools node may return, read and extended without touching the parts."""
+"""What a tools node may return, with a reminder put in and the parts left as they are."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import is_dataclass, replace
@@ -15,21 +15,21 @@ from langgraph.graph.message import add_messages
 from langgraph.types import Command, Overwrite
 from pydantic import BaseModel
 
-from langchain_repeat_guard.node.state import get_key
+from langchain_repeat_guard.history.message_lists import as_list
+from langchain_repeat_guard.history.outputs import (
+    get_key,
+    is_for_parent,
+    is_pairs,
+    parts_of,
+    values_in,
+)
 
 _Change = Callable[[list[Any]], list[Any]]
 
 
-def parts_of(output: Any) -> list[Any]:
-    """Return the single updates of a node's output."""
-    return list(output) if isinstance(output, list | tuple) else [output]
-
-
 def leaves_graph(output: Any) -> bool:
     """Tell whether a part of `output` hands the run to a parent graph."""
-    return any(
-        isinstance(part, Command) and part.graph == Command.PARENT for part in parts_of(output)
-    )
+    return any(map(is_for_parent, parts_of(output)))
 
 
 def messages_after(before: list[Any], output: Any, key: str) -> list[Any]:
@@ -51,7 +51,7 @@ def extend(output: Any, update: dict[str, Any], key: str, *, is_list_state: bool
     if is_list_state:
         return _extend_list(output, update[key])
     if isinstance(output, Command | list | tuple):
-        return [*parts_of(output), update]
+        return _extend_parts(parts_of(output), update, key)
     return _extend_state({} if output is None else output, update, key)
 
 
@@ -104,6 +104,23 @@ def _extend_state(output: Any, update: dict[str, Any], key: str) -> Any:
     return extended
 
 
+def _extend_parts(parts: list[Any], update: dict[str, Any], key: str) -> list[Any]:
+    """Return `parts` and `update` behind them.
+
+    LangGraph drops what is written beside an `Overwrite`: messages then go into that.
+    """
+    if key not in update or not any(_overwrites(part, key) for part in parts):
+        return [*parts, update]
+    join = partial(_joined, update[key])
+    joined = [_changed_part(part, key, join) if _overwrites(part, key) else part for part in parts]
+    rest = {name: value for name, value in update.items() if name != key}
+    return [*joined, rest]
+
+
+def _overwrites(part: Any, key: str) -> bool:
+    return any(isinstance(value, Overwrite) for value in values_in(part, key))
+
+
 def _joined(new: list[Any], old: list[Any]) -> list[Any]:
     return [*old, *new]
 
@@ -118,7 +135,7 @@ def _changed_part(part: Any, key: str, change: _Change) -> Any:
 
 
 def _changed_update(update: Any, key: str, change: _Change) -> Any:
-    if isinstance(update, list | tuple) and _are_pairs(update):
+    if is_pairs(update):
         return [(name, _changed(value, change) if name == key else value) for name, value in update]
     return _changed_part(update, key, change)
 
@@ -146,48 +163,10 @@ def _extend_list(output: Any, messages: list[Any]) -> Any:
 
 
 def _messages_in(part: Any, key: str) -> Iterator[Any]:
-    if isinstance(part, dict):
-        yield from as_list(part.get(key))
-    elif isinstance(part, BaseMessage):
-        yield part
-    elif isinstance(part, list | tuple):
-        yield from as_list(part)
-    elif isinstance(part, Command):
-        if part.graph != Command.PARENT:
-            yield from _messages_in_update(part.update, key)
-    elif part is not None:
-        yield from as_list(get_key(part, key))
-
-
-def _messages_in_update(update: Any, key: str) -> Iterator[Any]:
-    if isinstance(update, list | tuple) and _are_pairs(update):
-        for name, value in update:
-            if name == key:
-                yield from as_list(value)
-    else:
-        yield from _messages_in(update, key)
-
-
-def _are_pairs(update: list[Any] | tuple[Any, ...]) -> bool:
-    """Tell, by LangGraph's own rule, a list of state keys with values from a list of messages."""
-    return all(
-        isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str)  # noqa: PLR2004
-        for entry in update
-    )
+    for value in values_in(part, key):
+        yield from as_list(value)
 
 
 def _unwrapped(message: Any) -> list[Any]:
     """Return the messages of an `Overwrite`, or the one message that this is."""
     return as_list(message.value) if isinstance(message, Overwrite) else [message]
-
-
-def as_list(messages: Any) -> list[Any]:
-    """Return a list of messages, whichever of the forms a node may return them in."""
-    if messages is None:
-        return []
-    if isinstance(messages, list):
-        return messages
-    if isinstance(messages, tuple):
-        is_role_and_text = len(messages) == 2 and isinstance(messages[0], str)  # noqa: PLR2004
-        return [messages] if is_role_and_text else list(messages)
-    return [messages]

@@ -6,6 +6,9 @@ from langchain_core.messages import BaseMessage
 from typing_extensions import TypedDict
 
 from langchain_repeat_guard.history.carried import CHANNEL
+from langchain_repeat_guard.history.outputs import (
+    get_key as get_key,  # noqa: PLC0414  the other modules here have it from this one
+)
 
 NO_CHANNEL = object()
 
@@ -30,13 +33,6 @@ class RepeatGuardState(TypedDict):
 
     # The reducer gives the channel a value from the start, so that the node sees that it exists.
     repeat_guard: Annotated[dict[str, Any], _newest]
-
-
-def get_key(state: object, key: str, default: object = None) -> Any:
-    """Return what a dict, dataclass or pydantic state holds under `key`."""
-    if isinstance(state, dict):
-        return state.get(key, default)
-    return getattr(state, key, default)
 
 
 def get_messages(state: object, key: str) -> list[Any] | None:

@@ -22,6 +22,7 @@ class RunScan:
         """Start a run found at `place`."""
         self._place = place
         self._settings = settings
+        self.own_texts: tuple[str, ...] = settings.config.own_texts
         self._agents: dict[str, _AgentScan] = {}
         self._shared_chars = 0
         self._last_caller = ""

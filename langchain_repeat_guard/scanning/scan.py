@@ -1,14 +1,17 @@
 """Recorded runs in, records of what the guard would have said out."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.history.replay import ReplaySettings
 from langchain_repeat_guard.history.steps import IsUserPrompt
 from langchain_repeat_guard.scanning.agents import RunScan
-from langchain_repeat_guard.scanning.formats.messages import UNREADABLE, Parts, read_parts
+from langchain_repeat_guard.scanning.formats.messages import UNREADABLE, Kind, Parts, read_parts
 from langchain_repeat_guard.scanning.records import Problem, Record
 from langchain_repeat_guard.scanning.runs import Run
+
+_SAME_TO_ALL: frozenset[Kind] = frozenset({"calls", "answer"})
 
 
 def scan(
@@ -79,14 +82,15 @@ def _scan_run(
             yield 0, message
             continue
         try:
-            reading = read_parts(message, is_user_prompt)
+            reading = read_parts(message, is_user_prompt, first.own_texts)
+            others_read = _read_by_each(scans, message, reading, is_user_prompt) if others else ()
         except UNREADABLE as error:
             yield 0, _unreadable(run, index, error)
             continue
         for found in first.take(index, reading):
             yield 0, found
         if others:
-            yield from _take_with_each(others, index, reading)
+            yield from _take_with_each(others, index, others_read)
     if not others:
         for record in first.finish():
             yield 0, record
@@ -95,10 +99,27 @@ def _scan_run(
         yield from enumerate(records)
 
 
+def _read_by_each(
+    scans: Sequence[RunScan], message: Any, reading: Parts, is_user_prompt: IsUserPrompt | None
+) -> Sequence[Parts]:
+    """Return what `message` is to all of `scans` but the first, which reads it as `reading`.
+
+    Own texts alone make a difference, and only to what a human message is.
+    """
+    first, *others = scans
+    if reading[0] in _SAME_TO_ALL:
+        return [reading] * len(others)
+    known = {first.own_texts: reading}
+    for one in others:
+        if one.own_texts not in known:
+            known[one.own_texts] = read_parts(message, is_user_prompt, one.own_texts)
+    return [known[one.own_texts] for one in others]
+
+
 def _take_with_each(
-    others: Sequence[RunScan], index: int, reading: Parts
+    others: Sequence[RunScan], index: int, readings: Sequence[Parts]
 ) -> Iterator[tuple[int, Record]]:
-    for number, one in enumerate(others, 1):
+    for number, (one, reading) in enumerate(zip(others, readings, strict=True), 1):
         for found in one.take(index, reading):
             yield number, found
 

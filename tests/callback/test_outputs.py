@@ -4,14 +4,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage
-from langgraph.types import Command
+from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
+from langgraph.types import Command, Overwrite
 from pydantic import BaseModel
 
 from langchain_repeat_guard.callback.outputs import messages_in
 
 ONE = AIMessage("one")
 TWO = AIMessage("two")
+HI = HumanMessage("hi")
+ALL_GONE = RemoveMessage(REMOVE_ALL_MESSAGES)
 
 
 class Model(BaseModel):
@@ -45,10 +48,34 @@ class Data:
         pytest.param(
             Command(graph=Command.PARENT, update={"messages": [ONE]}), [], id="for-the-parent"
         ),
-        pytest.param({"messages": [("user", "hi")]}, [HumanMessage("hi")], id="pair"),
         pytest.param(
-            {"messages": [{"role": "user", "content": "hi"}]}, [HumanMessage("hi")], id="role"
+            Command(graph="agent", update={"messages": [ONE]}),
+            [ONE],
+            id="command-that-names-a-graph",
         ),
+        pytest.param(Command(update=[("messages", ONE)]), [ONE], id="command-of-a-pair-of-one"),
+        pytest.param(Command(update=[("user", "hi")]), [], id="key-that-is-a-role"),
+        pytest.param(Command(update=[ONE, TWO]), [ONE, TWO], id="command-of-messages"),
+        pytest.param({"messages": (ONE, TWO)}, [ONE, TWO], id="tuple"),
+        pytest.param({"messages": Overwrite([ONE, TWO])}, [ALL_GONE, ONE, TWO], id="overwrite"),
+        pytest.param(
+            Command(update=[("messages", Overwrite([ONE]))]),
+            [ALL_GONE, ONE],
+            id="overwrite-in-pairs",
+        ),
+        pytest.param({"done": Overwrite([1]), "messages": [ONE]}, [ONE], id="overwrite-of-others"),
+        pytest.param({"messages": [("user", "hi")]}, [HI], id="pair"),
+        pytest.param({"messages": ("user", "hi")}, [HI], id="pair-alone"),
+        pytest.param([("user", "hi")], [HI], id="pair-in-a-list"),
+        pytest.param(
+            {"messages": [("user", [{"type": "text", "text": "hi"}])]},
+            [HumanMessage([{"type": "text", "text": "hi"}])],
+            id="pair-with-blocks",
+        ),
+        pytest.param({"messages": [{"role": "user", "content": "hi"}]}, [HI], id="role"),
+        pytest.param({"messages": {"role": "user", "content": "hi"}}, [HI], id="role-alone"),
+        pytest.param([{"role": "user", "content": "hi"}], [HI], id="role-in-a-list"),
+        pytest.param({"messages": [{"type": "human", "content": "hi"}]}, [HI], id="type"),
         pytest.param({"messages": [("tool", "x"), {"a": 1}, 7]}, [], id="others"),
         pytest.param(None, [], id="none"),
         pytest.param("text", [], id="text"),

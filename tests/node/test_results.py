@@ -153,6 +153,27 @@ SHAPES: list[Any] = [
     ),
     pytest.param(
         MessagesState,
+        lambda s: Command(update={"messages": Overwrite([*s["messages"], *results(s)])}),
+        "grep",
+        id="command-that-overwrites",
+    ),
+    pytest.param(
+        MessagesState,
+        lambda s: [
+            Command(update={}),
+            Command(update=[("messages", Overwrite([*s["messages"], *results(s)]))]),
+        ],
+        "grep",
+        id="pairs-that-overwrite",
+    ),
+    pytest.param(
+        MessagesState,
+        lambda s: [{"messages": Overwrite([*s["messages"], *results(s)])}, Command()],
+        "grep",
+        id="list-that-overwrites",
+    ),
+    pytest.param(
+        MessagesState,
         lambda s: {
             "messages": [RemoveMessage(id=REMOVE_ALL_MESSAGES), *s["messages"], *results(s)]
         },

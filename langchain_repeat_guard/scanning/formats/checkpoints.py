@@ -11,6 +11,7 @@ from langchain_core.messages import BaseMessage, convert_to_messages
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, CheckpointTuple
 
+from langchain_repeat_guard.history.message_lists import as_list
 from langchain_repeat_guard.scanning.records import Place, Problem
 from langchain_repeat_guard.scanning.runs import Run
 
@@ -119,7 +120,7 @@ def _messages(saver: Saver, config: RunnableConfig, key: str) -> list[Any]:
     value = _plain(checkpoint.checkpoint["channel_values"].get(key))
     if value is None:
         value = _written(saver, config, key)
-    return [_message(one) for one in _as_list(value)]
+    return [_message(one) for one in as_list(value)]
 
 
 def _written(saver: Saver, config: RunnableConfig, key: str) -> list[Any]:
@@ -128,21 +129,15 @@ def _written(saver: Saver, config: RunnableConfig, key: str) -> list[Any]:
     if read is None:  # older savers have no such channels
         return []
     history = read(config=config, channels=[key])[key]
-    written = list(_as_list(_plain(history.get("seed"))))
+    written = list(as_list(_plain(history.get("seed"))))
     for _, _, value in history["writes"]:
-        written += _as_list(_plain(value))
+        written += as_list(_plain(value))
     return written
 
 
 def _plain(value: Any) -> Any:
     """Return what a snapshot or an overwriting write holds, or `value` itself."""
     return value.value if hasattr(value, "value") and not isinstance(value, BaseMessage) else value
-
-
-def _as_list(value: Any) -> list[Any]:
-    if value is None:
-        return []
-    return value if isinstance(value, list) else [value]
 
 
 def _message(value: Any) -> Any:

@@ -7,14 +7,14 @@ are, because building message objects takes longer than everything else together
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from langchain_core.messages import BaseMessage, HumanMessage, messages_from_dict
 from pydantic_core import from_json
 
-from langchain_repeat_guard.core.texts import is_reminder_text
 from langchain_repeat_guard.history.calls import IssuedCall, calls_of, issued_call
-from langchain_repeat_guard.history.delivery import SOURCE
+from langchain_repeat_guard.history.delivery import human_kind
 from langchain_repeat_guard.history.steps import IsUserPrompt
 
 UNREADABLE = (AttributeError, KeyError, TypeError, ValueError, RecursionError)
@@ -58,20 +58,25 @@ Parts = tuple[Kind, Sequence[IssuedCall], str, int, str]
 """The fields of a `Reading`."""
 
 
-def read_message(message: Any, is_user_prompt: IsUserPrompt | None = None) -> Reading:
+def read_message(
+    message: Any, is_user_prompt: IsUserPrompt | None = None, own_texts: tuple[str, ...] = ()
+) -> Reading:
     """Return what `message` means for counting.
 
     Args:
         message: In any of the forms above.
         is_user_prompt: Tells a user's prompt from other human messages; None for the usual rule.
+        own_texts: The user's own texts, by which their reminders are known without metadata.
 
     Raises:
         ValueError: It has none of these forms.
     """
-    return Reading(*read_parts(message, is_user_prompt))
+    return Reading(*read_parts(message, is_user_prompt, own_texts))
 
 
-def read_parts(message: Any, is_user_prompt: IsUserPrompt | None = None) -> Parts:
+def read_parts(
+    message: Any, is_user_prompt: IsUserPrompt | None = None, own_texts: tuple[str, ...] = ()
+) -> Parts:
     """Do as `read_message` does, for a scan, where the making of objects is what takes time."""
     if type(message) is dict:
         role = message.get("role")
@@ -80,14 +85,14 @@ def read_parts(message: Any, is_user_prompt: IsUserPrompt | None = None) -> Part
         if role == "assistant":
             return _read_ai(message)
         if role is not None:
-            return _read_fields(role, message, is_user_prompt)
+            return _read_fields(role, message, is_user_prompt, own_texts)
     elif isinstance(message, BaseMessage):
-        return _read_object(message, is_user_prompt)
+        return _read_object(message, is_user_prompt, own_texts)
     form = form_of(message)
     if form is None:
         msg = "no message: it has neither a role nor a type that LangChain knows"
         raise ValueError(msg)
-    return _read_fields(*form, is_user_prompt)
+    return _read_fields(*form, is_user_prompt, own_texts)
 
 
 def form_of(message: object) -> tuple[str, dict[str, Any]] | None:
@@ -135,7 +140,12 @@ def _read_ai(fields: dict[str, Any]) -> Parts:
     return "closing", (), "", chars, agent
 
 
-def _read_fields(role: str, fields: dict[str, Any], is_user_prompt: IsUserPrompt | None) -> Parts:
+def _read_fields(
+    role: str,
+    fields: dict[str, Any],
+    is_user_prompt: IsUserPrompt | None,
+    own_texts: tuple[str, ...],
+) -> Parts:
     kind = _KINDS.get(role, "note")
     if kind == "calls":
         return _read_ai(fields)
@@ -146,12 +156,14 @@ def _read_fields(role: str, fields: dict[str, Any], is_user_prompt: IsUserPrompt
     agent = fields.get("agent")
     agent = "" if agent is None else _text(agent)
     if kind == "prompt":
-        kind = _kind_of_human(fields, content, is_user_prompt)
+        kind = _kind_of_human(fields, content, is_user_prompt, own_texts)
         return kind, (), fields.get("id") or "", chars, agent
     return "note", (), "", chars, agent
 
 
-def _read_object(message: BaseMessage, is_user_prompt: IsUserPrompt | None) -> Parts:
+def _read_object(
+    message: BaseMessage, is_user_prompt: IsUserPrompt | None, own_texts: tuple[str, ...]
+) -> Parts:
     fields: dict[str, Any] = {
         "content": message.content,
         "id": message.id,
@@ -165,7 +177,7 @@ def _read_object(message: BaseMessage, is_user_prompt: IsUserPrompt | None) -> P
         calls = calls_of(message)  # type: ignore[arg-type]
         chars = _content_chars(message.content) + _calls_chars(calls)
         return "calls", calls, message.id or "", chars, ""
-    return _read_fields(message.type, fields, is_user_prompt)
+    return _read_fields(message.type, fields, is_user_prompt, own_texts)
 
 
 def _calls(fields: dict[str, Any], issued: Any) -> tuple[Sequence[IssuedCall], int]:
@@ -225,33 +237,25 @@ def _parsed(arguments: str) -> Any:
 
 
 def _kind_of_human(
-    fields: dict[str, Any], content: Any, is_user_prompt: IsUserPrompt | None
+    fields: dict[str, Any],
+    content: Any,
+    is_user_prompt: IsUserPrompt | None,
+    own_texts: tuple[str, ...],
 ) -> Kind:
     extra = fields.get("additional_kwargs") or {}
-    if source := extra.get("lc_source"):
-        if source == SOURCE:
-            return "closing"
-    elif is_reminder_text(_plain_text(content)):
-        return "closing"
-    if is_user_prompt is None:
-        return "note" if source else "prompt"
+    asked = None if is_user_prompt is None else partial(_is_prompt, fields, is_user_prompt)
+    kind = human_kind(content, extra.get("lc_source"), own_texts, asked)
+    return "closing" if kind == "reminder" else kind
+
+
+def _is_prompt(fields: dict[str, Any], is_user_prompt: IsUserPrompt) -> bool:
     message = HumanMessage(
-        content=content or "",
-        additional_kwargs=extra,
+        content=fields.get("content") or "",
+        additional_kwargs=fields.get("additional_kwargs") or {},
         id=fields.get("id"),
         name=fields.get("name"),
     )
-    return "prompt" if is_user_prompt(message) else "note"
-
-
-def _plain_text(content: object) -> str:
-    if isinstance(content, str):
-        return content
-    if not isinstance(content, list):
-        return ""
-    texts = [block.get("text") for block in content if isinstance(block, dict)]
-    whole = [text for text in texts if isinstance(text, str)]
-    return "".join(whole) if len(whole) == len(content) else ""
+    return is_user_prompt(message)
 
 
 def _content_chars(content: object) -> int:

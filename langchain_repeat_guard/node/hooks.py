@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, get_type_hints
 
-from langgraph.types import Command
+from langgraph.types import Command, Overwrite
 from pydantic import BaseModel
 
 from langchain_repeat_guard.history.message_lists import as_list
@@ -84,6 +84,9 @@ def join_updates(update: dict[str, Any], output: Any, key: str) -> Any:
     if isinstance(output, dict):
         joined = {**update, **output}
         if key in update and key in output:
-            joined[key] = [*update[key], *as_list(output[key])]
+            theirs = output[key]
+            # An Overwrite replaces the list that the hook has read, with the reminder in it.
+            is_whole = isinstance(theirs, Overwrite)
+            joined[key] = theirs if is_whole else [*update[key], *as_list(theirs)]
         return joined
     return [Command(update=update), *parts_of(output)]

@@ -15,6 +15,7 @@ from langchain_repeat_guard.history.delivery import Delivery
 from langchain_repeat_guard.history.events import asend_event, send_event
 from langchain_repeat_guard.history.guard import HistoryGuard, StateUpdate
 from langchain_repeat_guard.history.handover import FindsReminders
+from langchain_repeat_guard.history.outputs import get_key
 from langchain_repeat_guard.history.visits import current_visit, part_of, with_part
 from langchain_repeat_guard.node.hooks import (
     Hook,
@@ -24,7 +25,7 @@ from langchain_repeat_guard.node.hooks import (
     state_schema_of,
 )
 from langchain_repeat_guard.node.inner import as_hook
-from langchain_repeat_guard.node.state import get_key, get_messages
+from langchain_repeat_guard.node.state import get_messages
 
 _NOTHING = StateUpdate({})
 

@@ -6,9 +6,7 @@ from langchain_core.messages import BaseMessage
 from typing_extensions import TypedDict
 
 from langchain_repeat_guard.history.carried import CHANNEL
-from langchain_repeat_guard.history.outputs import (
-    get_key as get_key,  # noqa: PLC0414  the other modules here have it from this one
-)
+from langchain_repeat_guard.history.outputs import get_key
 
 NO_CHANNEL = object()
 

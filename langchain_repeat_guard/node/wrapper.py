@@ -13,6 +13,7 @@ from langchain_repeat_guard.history.carried import CHANNEL
 from langchain_repeat_guard.history.delivery import Delivery
 from langchain_repeat_guard.history.events import ReminderEvent, asend_event, send_event
 from langchain_repeat_guard.history.guard import Delivered, HistoryGuard, StateUpdate
+from langchain_repeat_guard.history.outputs import parts_of
 from langchain_repeat_guard.history.steps import Step
 from langchain_repeat_guard.history.visits import current_visit, part_of, with_part
 from langchain_repeat_guard.node.inner import as_tools_node, return_direct_tools
@@ -20,7 +21,6 @@ from langchain_repeat_guard.node.results import (
     extend,
     leaves_graph,
     messages_after,
-    parts_of,
     replace_message,
 )
 from langchain_repeat_guard.node.state import (

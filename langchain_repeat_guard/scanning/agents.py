@@ -51,8 +51,9 @@ class RunScan:
 
     def finish(self) -> Iterator[RunRecord]:
         """Yield what each agent did; at least one record."""
-        for agent in (self._agents or {"": self._add("")}).values():
-            yield agent.record()
+        agents = (self._agents or {"": self._add("")}).values()
+        for number, agent in enumerate(agents):
+            yield agent.record(number)
 
     def _for_all(self, kind: Kind, message_id: str, chars: int) -> None:
         """Read a prompt or note that names no agent: every agent of the run reads it."""
@@ -155,7 +156,7 @@ class _AgentScan:
             self._tools[counted[0][0].name].resent_chars += self._sent_chars
         return found
 
-    def record(self) -> RunRecord:
+    def record(self, number: int) -> RunRecord:
         longest = Chained(tool=self._longest_tool, count=self._longest, message=self._longest_at)
         return RunRecord(
             place=self._place,
@@ -163,6 +164,7 @@ class _AgentScan:
             tools=self._tools,
             longest=longest if self._longest else None,
             unanswered=self._unanswered,
+            agent_number=number,
         )
 
     def _is_wasted(self, figures: ToolFigures, name: str) -> bool:

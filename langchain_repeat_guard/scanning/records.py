@@ -134,6 +134,9 @@ class RunRecord(Totals):
     unanswered: int
     """Calls that do not count, because their step never got all its answers."""
 
+    agent_number: int = 0
+    """Which of the run's agents this is, from 0; a record with 0 begins a run."""
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:

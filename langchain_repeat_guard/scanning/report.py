@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.history.steps import IsUserPrompt
 from langchain_repeat_guard.scanning.records import (
-    Place,
     Problem,
     Record,
     RunRecord,
@@ -51,7 +50,6 @@ class Summary(Totals):
     """The first of what could not be read."""
 
     problem_count: int = 0
-    _last_place: Place | None = None
 
     @classmethod
     def of(cls, records: Iterable[Record], *, worst_runs: int = 5) -> "Summary":
@@ -71,8 +69,7 @@ class Summary(Totals):
                 self.problems.append(record)
 
     def _add_run(self, record: RunRecord) -> None:
-        self.runs += record.place is not self._last_place
-        self._last_place = record.place
+        self.runs += record.agent_number == 0
         self.agents += 1
         self.unanswered += record.unanswered
         for name, figures in record.tools.items():

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from langchain_repeat_guard.core.checks import function_option
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.history.replay import ReplaySettings
 from langchain_repeat_guard.history.steps import IsUserPrompt
@@ -35,6 +36,9 @@ def scan(
         For each run a `FoundReminder` for each reminder, as they fall, and behind them a
         `RunRecord` for each of its agents. A `Problem` for whatever could not be read.
 
+    Raises:
+        TypeError: `config` or `is_user_prompt` has a wrong type. At once, before anything is read.
+
     Example:
         >>> from langchain_repeat_guard import RepeatGuardConfig, scan
         >>> from langchain_repeat_guard.scanning import Run
@@ -47,9 +51,9 @@ def scan(
         >>> (found.reminder.summary, found.after_message, run.calls)
         ('grep × 2', 3, 2)
     """
-    settings = config or RepeatGuardConfig()
-    for _, record in scan_with_each(runs, [settings], is_user_prompt=is_user_prompt):
-        yield record
+    configs = [RepeatGuardConfig.resolve(config, {})]
+    found = scan_with_each(runs, configs, is_user_prompt=is_user_prompt)
+    return (record for _, record in found)
 
 
 def scan_with_each(
@@ -63,8 +67,20 @@ def scan_with_each(
     Yields:
         As `scan`, each record with the number of its setting, from 0. A `Problem` has number 0. The
         records of the settings for one agent of a run follow each other.
+
+    Raises:
+        TypeError: As `scan`.
     """
-    settings = [ReplaySettings(config) for config in configs]
+    function_option("is_user_prompt", is_user_prompt)
+    settings = [ReplaySettings(RepeatGuardConfig.resolve(config, {})) for config in configs]
+    return _scan_all(runs, settings, is_user_prompt)
+
+
+def _scan_all(
+    runs: Iterable[Run | Problem],
+    settings: Sequence[ReplaySettings],
+    is_user_prompt: IsUserPrompt | None,
+) -> Iterator[tuple[int, Record]]:
     for run in runs:
         if isinstance(run, Problem):
             yield 0, run

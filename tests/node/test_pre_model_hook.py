@@ -22,7 +22,7 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.prebuilt import create_react_agent
 from langgraph.prebuilt.chat_agent_executor import AgentState
 from langgraph.runtime import Runtime
-from langgraph.types import Command
+from langgraph.types import Command, Overwrite
 from typing_extensions import TypedDict
 
 from langchain_repeat_guard import (
@@ -110,9 +110,10 @@ def newest(messages: list[AnyMessage]) -> list[AnyMessage]:
         lambda state: {
             "messages": [RemoveMessage(REMOVE_ALL_MESSAGES), *newest(state["messages"])]
         },
+        lambda state: {"messages": Overwrite(newest(state["messages"]))},
         RunnableLambda(lambda state: {"llm_input_messages": newest(state["messages"])}),
     ],
-    ids=["request", "state", "runnable"],
+    ids=["request", "state", "overwritten-state", "runnable"],
 )
 def test_a_hook_that_trims(version: str, run: Run, hook: Any) -> None:
     """Neither a trimmed request nor a trimmed state loses a reminder."""

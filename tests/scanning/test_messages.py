@@ -201,6 +201,22 @@ def test_anything_else_is_refused(value: object) -> None:
         read_message(value)
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"content": [{"type": "tool_use", "id": "t", "name": "grep", "input": {}}]},
+        {"content": None, "function_call": {"name": "grep", "arguments": "{}"}},
+    ],
+    ids=["anthropic", "legacy-openai"],
+)
+def test_calls_in_another_form_are_told(fields: dict[str, Any]) -> None:
+    """Passed over, they would look like a run without calls."""
+    with pytest.raises(ValueError, match="not under 'tool_calls'"):
+        read_message({"role": "assistant", **fields})
+    calls = [{"id": "t", "function": {"name": "grep", "arguments": "{}"}}]
+    assert read_message({"role": "assistant", **fields, "tool_calls": calls}).kind == "calls"
+
+
 def test_unknown_roles_neither_count_nor_reset() -> None:
     """A role that nobody knows is passed over, as LangGraph passes over other messages."""
     assert read_message({"role": "critic", "content": "hm"}).kind == "note"

@@ -20,7 +20,9 @@ from langchain_repeat_guard.scanning import (
     Problem,
     Run,
     RunRecord,
+    Summary,
     ToolFigures,
+    compare,
 )
 
 PLACE = Place("runs.jsonl", line=4, run_id="r1")
@@ -166,6 +168,25 @@ def test_run_without_calls_is_a_run() -> None:
     """Each run has at least one record."""
     (record,) = scan([Run([])])
     assert record == RunRecord(place=Place(""), agent="", tools={}, longest=None, unanswered=0)
+
+
+def test_runs_without_a_place_are_several() -> None:
+    """Also runs of several agents, and those that share a place."""
+    teams = [{"role": "assistant", "agent": name, "content": "hi"} for name in ("a", "b")]
+    runs = [Run([]), Run(teams), Run(teams), Run([], PLACE), Run([], PLACE)]
+    summary = Summary.of(scan(runs))
+    assert (summary.runs, summary.agents) == (5, 7)
+    compared = compare(runs, RepeatGuardConfig(), RepeatGuardConfig(thresholds=(2,)))
+    assert (compared.first.runs, compared.second.runs) == (5, 5)
+
+
+@pytest.mark.parametrize(
+    "options", [{"config": {"thresholds": (2,)}}, {"is_user_prompt": 5}], ids=["config", "function"]
+)
+def test_wrong_settings_are_refused_at_once(options: dict[str, Any]) -> None:
+    """And not when the first record is asked for."""
+    with pytest.raises(TypeError, match="must be a"):
+        scan([], **options)
 
 
 def test_scan_is_lazy() -> None:

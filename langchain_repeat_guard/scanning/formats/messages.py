@@ -37,6 +37,7 @@ _KINDS: dict[str, Kind] = {
 }
 _CHARS_OF_A_SCALAR = 6
 _NO_NAME = "the name of a tool must be a string"
+_OTHER_CALLS = "its calls are 'tool_use' blocks or a 'function_call', and not under 'tool_calls'"
 
 
 class Reading(NamedTuple):
@@ -137,7 +138,16 @@ def _read_ai(fields: dict[str, Any]) -> Parts:
     if issued or get("invalid_tool_calls"):
         calls, more = _calls(fields, issued)
         return "calls", calls, get("id") or "", chars + more, agent
+    _refuse_other_calls(fields, content)
     return "closing", (), "", chars, agent
+
+
+def _refuse_other_calls(fields: dict[str, Any], content: Any) -> None:
+    """Raise where a raw message holds its calls in a form that is not read, lest none be seen."""
+    blocks = content if type(content) is list else ()
+    kinds = {block.get("type") for block in blocks if type(block) is dict}
+    if "role" in fields and (fields.get("function_call") or "tool_use" in kinds):
+        raise ValueError(_OTHER_CALLS)
 
 
 def _read_fields(

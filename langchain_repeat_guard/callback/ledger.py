@@ -212,7 +212,12 @@ class Ledger:
             self.count(step)
 
     def open_step(self, message_id: str, ids: Sequence[str]) -> IssuedStep | None:
-        """Return the step of a message that waits for answers."""
+        """Return the step of a message that waits for answers.
+
+        A message that is counted has none, though a model may give its call ids to the next one.
+        """
+        if message_id and message_id in self._counted_messages:
+            return None
         for step in reversed(self._steps):
             if step.is_same(message_id, ids):
                 return step

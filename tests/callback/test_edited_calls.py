@@ -104,6 +104,19 @@ class AroundModel(AgentMiddleware[Any, Any]):
         return ModelResponse(result=[self._edit(one) for one in response.result])
 
 
+class AsksTwice(AgentMiddleware[Any, Any]):
+    """Has the model answer twice, and keeps one of the answers."""
+
+    def __init__(self, kept: int) -> None:
+        self._kept = kept
+
+    def wrap_model_call(self, request: Any, handler: Any) -> Any:
+        return [handler(request), handler(request)][self._kept]
+
+    async def awrap_model_call(self, request: Any, handler: Any) -> Any:
+        return [await handler(request), await handler(request)][self._kept]
+
+
 def loop_of(think: Any, *, before: Sequence[Any] = (), after: Sequence[Any] = ()) -> Any:
     """Return an agent of a model's node and tools, with nodes before and behind the tools."""
     nodes = [("think", think), *((f"before-{n}", node) for n, node in enumerate(before))]
@@ -228,6 +241,17 @@ def test_a_step_is_complete_when_its_last_open_call_is_dropped(run: Run) -> None
     handler = watcher()
     run(graph.compile(), PROMPT, watched(handler))
     assert counts(handler) == [("ping", 2), ("ping", 3)]
+
+
+@pytest.mark.parametrize("kept", [0, 1], ids=["first", "second"])
+@pytest.mark.parametrize("call_id", ["", "same"], ids=["own-call-ids", "one-call-id"])
+def test_an_answer_that_is_thrown_away_does_not_count(call_id: str, kept: int, run: Run) -> None:
+    """The model is asked twice in each step; its call ids need not be unique."""
+    script = [*(asks(call("grep", GREP, call_id)) for _ in range(6)), *[says("done")] * 2]
+    model = ScriptedModel(script=script)
+    handler = watcher()
+    run(create_agent(model, [grep], middleware=[AsksTwice(kept)]), PROMPT, watched(handler))
+    assert counts(handler) == [("grep", 2), ("grep", 3)]
 
 
 def test_calls_that_run_inside_the_models_node_count_before_it_ends(run: Run) -> None:

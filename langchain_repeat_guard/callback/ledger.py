@@ -130,6 +130,9 @@ class Ledger:
     key: tuple[str, str, str] | None = None
     """Under what the ledger is parked; None where nothing can resume the agent."""
 
+    entry: tuple[str | None, str | None] | None = None
+    """The graph's name and the node that it started with, which tell it from most other graphs."""
+
     is_interrupted: bool = False
     is_adopted: bool = False
     """Whether the run goes on with what an earlier one left, and has not called a model yet."""

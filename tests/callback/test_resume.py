@@ -175,6 +175,63 @@ def test_a_call_that_is_answered_from_outside_counts(run: Run) -> None:
     assert counts(handler) == [("grep", 2)]
 
 
+def title_graph(checkpointer: Any = None) -> Any:
+    """Return a graph of another kind, as applications run beside an agent for a chat's title."""
+    graph = StateGraph(MessagesState)
+    graph.add_node("title", lambda _: {"messages": [AIMessage("A chat")]})
+    graph.add_edge(START, "title")
+    return graph.compile(checkpointer=checkpointer)
+
+
+def other_agent() -> Any:
+    """Return an agent whose nodes have the same names as those of the paused one."""
+    model = ScriptedModel(script=lambda _: says("fine"))
+    return create_agent(model, [grep], name="other", checkpointer=InMemorySaver())
+
+
+@pytest.mark.parametrize("runs", [1, 4], ids=["one-run", "more-runs"])
+@pytest.mark.parametrize(
+    "make",
+    [title_graph, lambda: title_graph(InMemorySaver()), other_agent],
+    ids=["without-checkpoints", "with-checkpoints", "agent"],
+)
+def test_another_graph_of_the_thread_leaves_a_pause_alone(make: Any, runs: int, run: Run) -> None:
+    """It may run in the thread while the agent is paused, as often as it likes."""
+    handler = watcher()
+    guarded, other = agent([*repeats(3, "ask_human", ASK), says()], ask_human), make()
+    config = watched(handler, "t")
+    run(guarded, PROMPT, config)
+    for _ in range(3):
+        for _ in range(runs):
+            run(other, PROMPT, config)
+        run(guarded, GO_ON, config)
+    assert (counts(handler), handler.live_runs) == ([("ask_human", 2), ("ask_human", 3)], 0)
+
+
+def test_another_graph_of_the_thread_does_not_take_up_the_chain(run: Run) -> None:
+    """It starts with a prompt of its own."""
+    handler = watcher()
+    config = watched(handler, "t")
+    guarded = agent([*repeats(2, "grep", GREP), *repeats(1, "ask_human", ASK)], grep, ask_human)
+    run(guarded, PROMPT, config)
+    other = create_agent(ScriptedModel(script=[*repeats(2, "grep", GREP), says()]), [grep])
+    run(other, PROMPT, config)
+    assert list(counts_by_agent(handler).values()) == [[("grep", 2)], [("grep", 2)]]
+
+
+@pytest.mark.parametrize("steps", [0, 2], ids=["paused-at-once", "paused-later"])
+def test_a_pause_that_a_new_prompt_overtakes_is_not_held(steps: int, run: Run) -> None:
+    """Nothing can resume it any more."""
+    handler = watcher()
+    script = [*repeats(steps, "grep", GREP), *repeats(1, "ask_human", ASK), says("done")]
+    guarded = agent(script, grep, ask_human)
+    config = watched(handler, "t")
+    run(guarded, PROMPT, config)
+    held = handler.live_runs
+    run(guarded, PROMPT, config)
+    assert (held, handler.live_runs) == (1, 0)
+
+
 def test_threads_that_pause_at_once_keep_their_own_chains(run: Run) -> None:
     """What one thread has left is not taken up by another."""
     handler = watcher()

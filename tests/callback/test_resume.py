@@ -11,6 +11,7 @@ from helpers.watching import counts, counts_by_agent, watched, watcher
 from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.func import entrypoint, task
@@ -217,6 +218,18 @@ def test_another_graph_of_the_thread_does_not_take_up_the_chain(run: Run) -> Non
     other = create_agent(ScriptedModel(script=[*repeats(2, "grep", GREP), says()]), [grep])
     run(other, PROMPT, config)
     assert list(counts_by_agent(handler).values()) == [[("grep", 2)], [("grep", 2)]]
+
+
+def test_a_chain_without_input_that_runs_another_graph_resumes_nothing(run: Run) -> None:
+    """What counts is what the graph itself is started with."""
+    handler = watcher()
+    config = watched(handler, "t")
+    guarded, other = agent([*repeats(2, "ask_human", ASK), says()], ask_human), title_graph()
+    run(guarded, PROMPT, config)
+    run(RunnableLambda(lambda _, config: other.invoke(PROMPT, config)), None, config)
+    run(guarded, GO_ON, config)
+    run(guarded, GO_ON, config)
+    assert counts(handler) == [("ask_human", 2)]
 
 
 @pytest.mark.parametrize("steps", [0, 2], ids=["paused-at-once", "paused-later"])

@@ -298,16 +298,27 @@ class Ledger:
         for other in step.outcomes:
             if other.before == self.chain:
                 outcome = other
-        self.due = []
-        self._adopt(outcome, step.message_id)
-        self.at_limit = outcome.at_limit if outcome.after is not outcome.before else self.at_limit
+        self._adopt_step(step, outcome)
         self._counted_messages.append(step.message_id)
         self._counted_calls.append(step.ids)
         self.last = step
 
+    def recount(self, step: IssuedStep, calls: Sequence[IssuedCall]) -> None:
+        """Count the last step once more if it comes to something else with these `calls`."""
+        outcome = self._outcome(step.outcomes[0].before, calls)
+        if outcome.after != self.chain:
+            self.at_limit = None
+            self._adopt_step(step, outcome)
+
     def _remember(self, task_id: int | None) -> None:
         if task_id is not None:
             self._before.setdefault(task_id, self.chain)
+
+    def _adopt_step(self, step: IssuedStep, outcome: Outcome) -> None:
+        self.due = []
+        self._adopt(outcome, step.message_id)
+        self.at_limit = outcome.at_limit if outcome.after is not outcome.before else self.at_limit
+        step.outcomes = [outcome]
 
     def _adopt(self, outcome: Outcome, message_id: str) -> None:
         self.chain = outcome.after

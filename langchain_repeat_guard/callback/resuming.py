@@ -44,9 +44,9 @@ def close_ledger(agent: Run, error: BaseException | None, parking: ParkingLot) -
 
 
 def _starts_over(agent: Run, task: Run, left: Ledger | None) -> bool:
-    """Tell whether new input goes to the graph that has left a ledger, not to another of its thread.
+    """Tell whether new input goes to the graph that was paused, not to another one of its thread.
 
-    Nothing names a graph for certain. Where this finds too few, the ledger is held for longer.
+    Nothing names a graph for certain. A ledger that is not recognised is only held for longer.
     """
     if left is None:
         return False

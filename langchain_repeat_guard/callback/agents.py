@@ -74,7 +74,7 @@ class AgentWatch:
             if run is None:
                 return None
             parent = run.parent
-            run.resumes = bool(parent and parent.resumes) or _is_resume(inputs)
+            run.resumes = _is_resume(inputs)
             if parent is None:
                 return None
             if run.is_task:

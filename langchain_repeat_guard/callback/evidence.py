@@ -69,14 +69,14 @@ def read_request(
     Where calls come without messages there is nothing to compare: any model is the agent's.
     """
     is_looped = _is_looped(ledger, asking)
-    ledger.is_adopted = False
+    may_be_edited, ledger.is_adopted = ledger.is_adopted, False
     if not (ledger.is_waiting or (is_looped and ledger.chain.count)):
         return Request(is_own=False)
     is_asked_again = asking.node in ledger.issuers
     is_prompted = is_closed = is_reminded = False
     for item in read_back(messages, is_user_prompt, own_texts=ledger.rules.config.own_texts):
         if isinstance(item, Step):
-            is_known = _compare(ledger, item)
+            is_known = _compare(ledger, item, may_be_edited=may_be_edited)
             if is_known and is_prompted and is_looped:
                 ledger.start_anew()
             is_own = is_known or ledger.last is None or is_asked_again
@@ -88,13 +88,23 @@ def read_request(
     return Request(ledger.last is None or (is_asked_again and not is_prompted), is_reminded)
 
 
-def _compare(ledger: Ledger, step: Step) -> bool:
-    """Count `step` if it waited for its answers; tell whether it is one of the agent's."""
+def _compare(ledger: Ledger, step: Step, *, may_be_edited: bool) -> bool:
+    """Count `step` if it waited for its answers; tell whether it is one of the agent's.
+
+    Where a paused state may have been edited, what it shows now counts.
+    """
     message_id, ids = step.message.id or "", [call.id for call in step.calls]
-    open_step = ledger.open_step(message_id, ids)
-    if open_step and step.is_complete:
-        ledger.count(open_step)
-    return bool(open_step or (ledger.last and ledger.last.is_same(message_id, ids)))
+    if open_step := ledger.open_step(message_id, ids):
+        if step.is_complete:
+            if may_be_edited:
+                open_step.rewrite(message_id, step.calls)
+            ledger.count(open_step)
+        return True
+    if ledger.last is None or not ledger.last.is_same(message_id, ids):
+        return False
+    if may_be_edited and step.is_complete:
+        ledger.recount(ledger.last, step.calls)
+    return True
 
 
 def _is_looped(ledger: Ledger, asking: Run) -> bool:

@@ -1,7 +1,7 @@
 """The account of one agent: what its model issued, what is answered, what is counted and due."""
 
 import itertools
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -55,20 +55,38 @@ class Outcome:
 
 @dataclass(eq=False, slots=True)
 class IssuedStep:
-    """A model's message with calls that are not all answered. Holds no arguments."""
+    """A model's message with calls that are not all answered."""
 
     message_id: str
-    names: Sequence[str]
-    ids: Sequence[str]
-    outcomes: Sequence[Outcome]
-    """Worked out when the step is issued, so that its arguments need not be kept."""
+    calls: Sequence[IssuedCall] = field(repr=False)
+    """The calls while the task that has issued them runs and may change them; none afterwards."""
 
     task_id: int | None
     """The running task that has issued the step, and takes it back if it fails."""
 
     node: str | None
-    unstarted: set[int]
-    unanswered: set[int]
+    names: Sequence[str] = field(init=False)
+    ids: Sequence[str] = field(init=False)
+    unstarted: set[int] = field(init=False)
+    unanswered: set[int] = field(init=False)
+    outcomes: Sequence[Outcome] = ()
+    """Worked out once the task has ended, so that arguments need not be kept for longer."""
+
+    def __post_init__(self) -> None:
+        """Start with no call carried out."""
+        self.names = [call.name for call in self.calls]
+        self.ids = [call.id for call in self.calls]
+        self.unstarted = set(range(len(self.ids)))
+        self.unanswered = set(range(len(self.ids)))
+
+    def rewrite(self, message_id: str, calls: Sequence[IssuedCall]) -> None:
+        """Take in a later form of the message: calls may be changed, dropped or added."""
+        ids = [call.id for call in calls]
+        if ids != self.ids:
+            self.unstarted = _open_places(ids, self.ids, self.unstarted)
+            self.unanswered = _open_places(ids, self.ids, self.unanswered)
+        self.message_id, self.calls, self.ids = message_id, calls, ids
+        self.names = [call.name for call in calls]
 
     def is_same(self, message_id: str, ids: Sequence[str]) -> bool:
         """Tell whether a message is this step's. A copy may have another id, but the same calls."""
@@ -112,6 +130,9 @@ class Ledger:
     key: tuple[str, str, str] | None = None
     """Under what the ledger is parked; None where nothing can resume the agent."""
 
+    entry: tuple[str | None, str | None] | None = None
+    """The graph's name and the node that it started with, which tell it from most other graphs."""
+
     is_interrupted: bool = False
     is_adopted: bool = False
     """Whether the run goes on with what an earlier one left, and has not called a model yet."""
@@ -144,22 +165,22 @@ class Ledger:
         self, message_id: str, calls: Sequence[IssuedCall], task_id: int | None, node: str | None
     ) -> None:
         """Take in a message with calls, once. A later form of the same message replaces it."""
-        ids = [call.id for call in calls]
-        known = self.open_step(message_id, ids)
-        if known and known.message_id == message_id and known.node == node:
-            return
         if message_id and message_id in self._counted_messages:
             return
         if not self.has_issued:
             self.has_issued = True
             self.chain, self.due = Chain(), []
-        step = self._issued_step(message_id, calls, ids, task_id, node)
-        if known:
-            self._steps.remove(known)
-            if known.message_id == message_id or known.task_id == task_id is not None:
-                step.node, step.task_id = known.node, known.task_id
-                step.unstarted, step.unanswered = known.unstarted, known.unanswered
-        self._steps = [*self._steps[1 - _UNANSWERED_STEPS :], step]
+        step = self.open_step(message_id, [call.id for call in calls])
+        if step and (step.message_id == message_id or step.task_id == task_id is not None):
+            step.rewrite(message_id, calls)
+        else:
+            others = [one for one in self._steps if one is not step]
+            step = IssuedStep(message_id, calls, task_id, node)
+            self._steps = [*others[1 - _UNANSWERED_STEPS :], step]
+        if step.task_id is None:
+            self._settle(step)
+        if not step.unanswered:
+            self.count(step)
 
     def start_call(self, name: str, call_id: str | None) -> tuple[IssuedStep, int] | bool:
         """Find the issued call that a tool's run executes.
@@ -194,7 +215,12 @@ class Ledger:
             self.count(step)
 
     def open_step(self, message_id: str, ids: Sequence[str]) -> IssuedStep | None:
-        """Return the step of a message that waits for answers."""
+        """Return the step of a message that waits for answers.
+
+        A message that is counted has none, though a model may give its call ids to the next one.
+        """
+        if message_id and message_id in self._counted_messages:
+            return None
         for step in reversed(self._steps):
             if step.is_same(message_id, ids):
                 return step
@@ -241,6 +267,7 @@ class Ledger:
         for step in self._steps:
             if step.task_id == task_id:
                 step.task_id = None
+                self._settle(step)
 
     def fail_task(self, task_id: int) -> None:
         """Take back what a failed task has issued: if it is run again, it does so again."""
@@ -257,26 +284,41 @@ class Ledger:
         self._before.clear()
         for step in self._steps:
             step.task_id = None
+            if step.calls:
+                self._settle(step)
 
     def count(self, step: IssuedStep) -> None:
         """Count a step that is complete."""
         # An older step without answers was overtaken, or came from another model: it is dropped.
         self._steps = self._steps[self._steps.index(step) + 1 :]
         self._remember(step.task_id)
+        if step.calls:
+            self._settle(step)
         outcome = step.outcomes[0]
         for other in step.outcomes:
             if other.before == self.chain:
                 outcome = other
-        self.due = []
-        self._adopt(outcome, step.message_id)
-        self.at_limit = outcome.at_limit if outcome.after is not outcome.before else self.at_limit
+        self._adopt_step(step, outcome)
         self._counted_messages.append(step.message_id)
         self._counted_calls.append(step.ids)
         self.last = step
 
+    def recount(self, step: IssuedStep, calls: Sequence[IssuedCall]) -> None:
+        """Count the last step once more if it comes to something else with these `calls`."""
+        outcome = self._outcome(step.outcomes[0].before, calls)
+        if outcome.after != self.chain:
+            self.at_limit = None
+            self._adopt_step(step, outcome)
+
     def _remember(self, task_id: int | None) -> None:
         if task_id is not None:
             self._before.setdefault(task_id, self.chain)
+
+    def _adopt_step(self, step: IssuedStep, outcome: Outcome) -> None:
+        self.due = []
+        self._adopt(outcome, step.message_id)
+        self.at_limit = outcome.at_limit if outcome.after is not outcome.before else self.at_limit
+        step.outcomes = [outcome]
 
     def _adopt(self, outcome: Outcome, message_id: str) -> None:
         self.chain = outcome.after
@@ -284,28 +326,16 @@ class Ledger:
         if outcome.due:
             self.due.append(DueStep(message_id, outcome.due))
 
-    def _issued_step(
-        self,
-        message_id: str,
-        calls: Sequence[IssuedCall],
-        ids: Sequence[str],
-        task_id: int | None,
-        node: str | None,
-    ) -> IssuedStep:
+    def _settle(self, step: IssuedStep) -> None:
+        """Work out what a step comes to on top of the chain, and of each step that is open too."""
         bases = [self.chain]
-        for open_step in self._steps:
-            if (after := open_step.outcomes[0].after) not in bases:
+        for other in self._steps:
+            if other is step:
+                break
+            if other.outcomes and (after := other.outcomes[0].after) not in bases:
                 bases.append(after)
-        return IssuedStep(
-            message_id,
-            [call.name for call in calls],
-            ids,
-            [self._outcome(base, calls) for base in bases],
-            task_id,
-            node,
-            set(range(len(calls))),
-            set(range(len(calls))),
-        )
+        step.outcomes = [self._outcome(base, step.calls) for base in bases]
+        step.calls = ()
 
     def _outcome(self, before: Chain, calls: Sequence[IssuedCall]) -> Outcome:
         rules = self.rules
@@ -322,3 +352,15 @@ class Ledger:
                 at_limit = (call.name, advanced.count)
             chain = advanced
         return Outcome(before, chain, due, at_limit)
+
+
+def _open_places(ids: Sequence[str], old_ids: Sequence[str], old_open: set[int]) -> set[int]:
+    """Return the places in `ids` of the calls that are open, where `old_open` were in `old_ids`."""
+    done = Counter(call_id for place, call_id in enumerate(old_ids) if place not in old_open)
+    places = set()
+    for place, call_id in enumerate(ids):
+        if done[call_id]:
+            done[call_id] -= 1
+        else:
+            places.add(place)
+    return places

@@ -31,6 +31,10 @@ class ParkingLot:
         if len(self._threads) > self._max_threads:
             del self._threads[next(iter(self._threads))]
 
+    def get(self, thread_id: str) -> Parked:
+        """Return what the last run of the thread has left."""
+        return self._threads.get(thread_id, {})
+
     def take(self, thread_id: str) -> Parked:
         """Return what the last run of the thread has left, and keep it no longer."""
         return self._threads.pop(thread_id, {})

@@ -14,13 +14,15 @@ def open_ledger(agent: Run, task: Run, parking: ParkingLot, rules: Rules) -> Led
     key = (around, thread_id, task.namespace.rpartition("|")[0])
     top = agent.outermost_graph
     if top is agent and thread_id:
-        left = parking.take(thread_id)
-        agent.parked = left if agent.resumes else {}
+        if agent.resumes:
+            agent.parked = parking.take(thread_id)
+        elif _starts_over(agent, task, parking.get(thread_id).get(key)):
+            parking.take(thread_id)
     ledger = top.parked.pop(key, None)
     if ledger and _goes_on(ledger, task, is_outermost=top is agent):
         ledger.is_interrupted, ledger.is_adopted = False, True
     else:
-        ledger = Ledger(rules, key=key)
+        ledger = Ledger(rules, key=key, entry=(agent.name, task.node))
     agent.ledger = ledger
     return ledger
 
@@ -39,6 +41,16 @@ def close_ledger(agent: Run, error: BaseException | None, parking: ParkingLot) -
     thread_id = ledger.key[1]
     if top is agent and thread_id:
         parking.put(thread_id, top.parked)
+
+
+def _starts_over(agent: Run, task: Run, left: Ledger | None) -> bool:
+    """Tell whether new input goes to the graph that was paused, not to another one of its thread.
+
+    Nothing names a graph for certain. A ledger that is not recognised is only held for longer.
+    """
+    if left is None:
+        return False
+    return left.entry == (agent.name, task.node) and task.step > left.superstep
 
 
 def _goes_on(ledger: Ledger, task: Run, *, is_outermost: bool) -> bool:

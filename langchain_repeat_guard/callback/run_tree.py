@@ -35,7 +35,7 @@ class Run:
     """Whether this is an `AgentExecutor`, which announces its calls itself."""
 
     resumes: bool = False
-    """Whether this run or one above it was started without new input."""
+    """Whether this run was started without new input."""
 
     ledger: Ledger | None = None
     """The account of the agent whose own run this is."""

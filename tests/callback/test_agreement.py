@@ -65,6 +65,43 @@ def node_before_model(model: ScriptedModel) -> Runnable[Any, Any]:
     return graph.compile(checkpointer=InMemorySaver())
 
 
+def edited(message: AIMessage) -> AIMessage:
+    """Take a third call out, and let every call of `grep` search for the same."""
+    calls = [
+        {**one, "args": {"pattern": "x"}} if one["name"] == "grep" else one
+        for one in message.tool_calls[:2]
+    ]
+    return message.model_copy(update={"tool_calls": calls})
+
+
+def node_after_edits(where: str) -> MakeAgent:
+    """Return agents whose calls are edited in the model's own node, or in one of their own."""
+
+    def make(model: ScriptedModel) -> Runnable[Any, Any]:
+        def think(state: MessagesState) -> dict[str, Any]:
+            said = model.invoke(state["messages"])
+            return {"messages": [edited(said) if where == "own" else said]}
+
+        def edit(state: MessagesState) -> dict[str, Any]:
+            last = state["messages"][-1]
+            assert isinstance(last, AIMessage)
+            return {"messages": [last if where == "own" else edited(last)]}
+
+        graph = StateGraph(MessagesState)
+        graph.add_node("think", think)
+        graph.add_node("edit", edit)
+        graph.add_node("act", ToolNode(TOOLS))
+        graph.add_node("remind", RepeatReminderNode(thresholds=THRESHOLDS))
+        graph.add_edge(START, "think")
+        graph.add_edge("think", "edit")
+        graph.add_conditional_edges("edit", tools_condition, {"tools": "act", END: END})
+        graph.add_edge("act", "remind")
+        graph.add_edge("remind", "think")
+        return graph.compile(checkpointer=InMemorySaver())
+
+    return make
+
+
 def hook_of_react(version: Any) -> MakeAgent:
     def make(model: ScriptedModel) -> Runnable[Any, Any]:
         with warnings.catch_warnings():
@@ -83,6 +120,8 @@ def hook_of_react(version: Any) -> MakeAgent:
 GUARDED = [
     pytest.param(wrapped_tools, id="wrapped-tools"),
     pytest.param(node_before_model, id="node"),
+    pytest.param(node_after_edits("own"), id="calls-edited-in-model's-node"),
+    pytest.param(node_after_edits("next"), id="calls-edited-in-next-node"),
     pytest.param(hook_of_react("v1"), id="react-v1"),
     pytest.param(hook_of_react("v2"), id="react-v2"),
 ]

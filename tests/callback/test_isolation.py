@@ -225,6 +225,22 @@ def test_no_argument_is_kept() -> None:
     assert [held for held in everything_held(handler) if "s3cret" in held] == []
 
 
+def test_no_argument_is_held_while_the_tools_run(run: Run) -> None:
+    """They are held no longer than the model's node runs, which may change them."""
+    handler = watcher(thresholds=(2,))
+    held: list[list[str]] = []
+
+    @tool
+    def look(text: str) -> str:
+        """Look at what the handler holds."""
+        held.append([found for found in everything_held(handler) if "s3cret" in found])
+        return ""
+
+    script = [*repeats(2, "look", {"text": "s3cret-argument"}), says("done")]
+    run(create_agent(ScriptedModel(script=script), [look]), PROMPT, watched(handler))
+    assert (counts(handler), held) == ([("look", 2)], [[], []])
+
+
 def everything_held(root: object) -> list[str]:
     """Return all strings that can be reached from an object through its attributes."""
     strings, seen, todo = [], set(), [root]

@@ -11,12 +11,15 @@ from helpers.watching import counts, counts_by_agent, watched, watcher
 from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.func import entrypoint, task
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, create_react_agent, tools_condition
 from langgraph.types import Command, RetryPolicy, interrupt
+
+from langchain_repeat_guard import RepeatReminderNode
 
 GREP = {"pattern": "x"}
 ASK = {"question": "x"}
@@ -173,6 +176,153 @@ def test_a_call_that_is_answered_from_outside_counts(run: Run) -> None:
     guarded.update_state(config, {"messages": [answer]}, as_node="tools")
     run(guarded, None, config)
     assert counts(handler) == [("grep", 2)]
+
+
+def edit_last_call(guarded: Any, config: Any, **change: Any) -> None:
+    """Change the first call of the last message, and drop the others, while the agent is paused."""
+    last = guarded.get_state(config).values["messages"][-1]
+    calls = [{**last.tool_calls[0], **change}]
+    guarded.update_state(config, {"messages": [last.model_copy(update={"tool_calls": calls})]})
+
+
+def with_reminder_node(model: ScriptedModel, handler: Any, **options: Any) -> Any:
+    graph = StateGraph(MessagesState)
+    graph.add_node("model", lambda state: {"messages": [model.invoke(state["messages"])]})
+    graph.add_node("tools", ToolNode([grep]))
+    graph.add_node("remind", RepeatReminderNode(handler=handler))
+    graph.add_edge(START, "model")
+    graph.add_conditional_edges("model", tools_condition)
+    graph.add_edge("tools", "remind")
+    graph.add_edge("remind", "model")
+    return graph.compile(checkpointer=InMemorySaver(), **options)
+
+
+@pytest.mark.parametrize("delivers", [False, True], ids=["reports", "delivers"])
+@pytest.mark.parametrize(
+    ("issued", "ran", "expected"),
+    [("abc", "xxx", [2, 3]), ("xxx", "abc", []), ("xxx", "axx", [2])],
+    ids=["made-the-same", "made-different", "one-made-different"],
+)
+def test_arguments_that_are_edited_in_the_pause(
+    issued: str, ran: str, expected: list[int], delivers: bool, run: Run
+) -> None:
+    """What the tools were called with counts."""
+    handler = watcher()
+    script = [*(asks(call("grep", {"pattern": text})) for text in issued), says()]
+    model = ScriptedModel(script=script)
+    options: Any = {"interrupt_before": ["tools"]}
+    if delivers:
+        guarded = with_reminder_node(model, handler, **options)
+    else:
+        guarded = create_agent(model, [grep], checkpointer=InMemorySaver(), **options)
+    config = watched(handler, "t")
+    run(guarded, PROMPT, config)
+    for text in ran:
+        edit_last_call(guarded, config, args={"pattern": text})
+        run(guarded, None, config)
+    assert counts(handler) == [("grep", length) for length in expected]
+
+
+def test_calls_that_are_dropped_in_the_pause(run: Run) -> None:
+    """What is left of the message counts."""
+    handler = watcher()
+    script = [*(asks(*[call("grep", GREP)] * 3) for _ in range(2)), says()]
+    guarded = agent(script, grep, interrupt_before=["tools"])
+    config = watched(handler, "t")
+    run(guarded, PROMPT, config)
+    for _ in range(2):
+        edit_last_call(guarded, config)
+        run(guarded, None, config)
+    assert counts(handler) == [("grep", 2)]
+
+
+def test_a_call_that_is_edited_in_the_pause_does_not_reach_the_limit(run: Run) -> None:
+    """The limit, too, goes by what the tools were called with."""
+    handler = watcher(limit=2, thresholds=(2,))
+    guarded = agent([*repeats(2, "grep", GREP), says("done")], grep, interrupt_before=["tools"])
+    config = watched(handler, "t")
+    run(guarded, PROMPT, config)
+    run(guarded, None, config)
+    edit_last_call(guarded, config, args={"pattern": "y"})
+    assert run(guarded, None, config)["messages"][-1].content == "done"
+
+
+def test_a_reminder_that_was_delivered_before_the_pause_is_not_due_again(run: Run) -> None:
+    """The step before the pause is looked at once more, and found unchanged."""
+    handler = watcher()
+    model = ScriptedModel(script=[*repeats(3, "grep", GREP), says()])
+    guarded = with_reminder_node(model, handler, interrupt_before=["model"])
+    run_to_the_end(run, guarded, watched(handler, "t"), resume=None)
+    assert counts(handler) == [("grep", 2), ("grep", 3)]
+
+
+def title_graph(checkpointer: Any = None) -> Any:
+    """Return a graph of another kind, as applications run beside an agent for a chat's title."""
+    graph = StateGraph(MessagesState)
+    graph.add_node("title", lambda _: {"messages": [AIMessage("A chat")]})
+    graph.add_edge(START, "title")
+    return graph.compile(checkpointer=checkpointer)
+
+
+def other_agent() -> Any:
+    """Return an agent whose nodes have the same names as those of the paused one."""
+    model = ScriptedModel(script=lambda _: says("fine"))
+    return create_agent(model, [grep], name="other", checkpointer=InMemorySaver())
+
+
+@pytest.mark.parametrize("runs", [1, 4], ids=["one-run", "more-runs"])
+@pytest.mark.parametrize(
+    "make",
+    [title_graph, lambda: title_graph(InMemorySaver()), other_agent],
+    ids=["without-checkpoints", "with-checkpoints", "agent"],
+)
+def test_another_graph_of_the_thread_leaves_a_pause_alone(make: Any, runs: int, run: Run) -> None:
+    """It may run in the thread while the agent is paused, as often as it likes."""
+    handler = watcher()
+    guarded, other = agent([*repeats(3, "ask_human", ASK), says()], ask_human), make()
+    config = watched(handler, "t")
+    run(guarded, PROMPT, config)
+    for _ in range(3):
+        for _ in range(runs):
+            run(other, PROMPT, config)
+        run(guarded, GO_ON, config)
+    assert (counts(handler), handler.live_runs) == ([("ask_human", 2), ("ask_human", 3)], 0)
+
+
+def test_another_graph_of_the_thread_does_not_take_up_the_chain(run: Run) -> None:
+    """It starts with a prompt of its own."""
+    handler = watcher()
+    config = watched(handler, "t")
+    guarded = agent([*repeats(2, "grep", GREP), *repeats(1, "ask_human", ASK)], grep, ask_human)
+    run(guarded, PROMPT, config)
+    other = create_agent(ScriptedModel(script=[*repeats(2, "grep", GREP), says()]), [grep])
+    run(other, PROMPT, config)
+    assert list(counts_by_agent(handler).values()) == [[("grep", 2)], [("grep", 2)]]
+
+
+def test_a_chain_without_input_that_runs_another_graph_resumes_nothing(run: Run) -> None:
+    """What counts is what the graph itself is started with."""
+    handler = watcher()
+    config = watched(handler, "t")
+    guarded, other = agent([*repeats(2, "ask_human", ASK), says()], ask_human), title_graph()
+    run(guarded, PROMPT, config)
+    run(RunnableLambda(lambda _, config: other.invoke(PROMPT, config)), None, config)
+    run(guarded, GO_ON, config)
+    run(guarded, GO_ON, config)
+    assert counts(handler) == [("ask_human", 2)]
+
+
+@pytest.mark.parametrize("steps", [0, 2], ids=["paused-at-once", "paused-later"])
+def test_a_pause_that_a_new_prompt_overtakes_is_not_held(steps: int, run: Run) -> None:
+    """Nothing can resume it any more."""
+    handler = watcher()
+    script = [*repeats(steps, "grep", GREP), *repeats(1, "ask_human", ASK), says("done")]
+    guarded = agent(script, grep, ask_human)
+    config = watched(handler, "t")
+    run(guarded, PROMPT, config)
+    held = handler.live_runs
+    run(guarded, PROMPT, config)
+    assert (held, handler.live_runs) == (1, 0)
 
 
 def test_threads_that_pause_at_once_keep_their_own_chains(run: Run) -> None:

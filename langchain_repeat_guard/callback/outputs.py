@@ -1,5 +1,6 @@
 """The messages that a graph's node has written."""
 
+from contextlib import suppress
 from typing import Any
 
 from langchain_core.messages import BaseMessage, RemoveMessage, convert_to_messages
@@ -9,15 +10,15 @@ from langgraph.types import Command, Overwrite
 from langchain_repeat_guard.history.message_lists import as_list
 from langchain_repeat_guard.history.outputs import parts_of, values_in
 
-_USER = frozenset({"user", "human"})
+_ROLES = frozenset({"user", "human", "assistant", "ai", "tool"})
 
 
 def messages_in(written: object) -> list[BaseMessage]:
     """Return the messages in what a node returns, under whatever key of the state.
 
-    A user's message may be spelt as a dict or a pair, as LangGraph's reducer takes it; a string
-    alone could be anything. What an `Overwrite` holds comes behind a `RemoveMessage` for all that
-    was there before.
+    A message may be spelt as a dict or a pair, as LangGraph's reducer takes it; a string alone
+    could be anything. What an `Overwrite` holds comes behind a `RemoveMessage` for all that was
+    there before.
     """
     found: list[BaseMessage] = []
     for part in parts_of(written):
@@ -43,8 +44,10 @@ def _message(written: Any) -> BaseMessage | None:
             {"role": str(role), "content": _}
             | {"type": str(role), "content": _}
             | (str(role), str() | list())
-        ) if role in _USER:
-            return convert_to_messages([written])[0]
+        ) if role in _ROLES:
+            with suppress(Exception):  # a dict of another kind, whose fields only look like these
+                return convert_to_messages([written])[0]
+            return None
         case dict() | Command():  # asked first, as pydantic's classes take long to ask
             return None
         case BaseMessage():

@@ -23,10 +23,10 @@ class ReminderRecord:
     """Name of the repeated tool."""
 
     count: int
-    """How many identical calls stand in a row."""
+    """How many identical calls there are, as `counting` counts them."""
 
     threshold: int
-    """The threshold that `count` has reached."""
+    """The count that earned the reminder: the same number as `count`."""
 
     text: str = field(repr=False)
     """What a node or middleware would tell the model. The detailed form quotes the arguments."""

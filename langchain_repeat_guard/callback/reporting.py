@@ -68,9 +68,7 @@ class Reporter:
 
 
 def _log(record: ReminderRecord) -> None:
-    logger.warning(
-        "reminder: %s in a row, agent run %s", one_line(record.summary), record.agent_run_id
-    )
+    logger.warning("reminder: %s, agent run %s", one_line(record.summary), record.agent_run_id)
 
 
 def _raise(error: Exception) -> None:

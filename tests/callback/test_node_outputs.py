@@ -8,7 +8,12 @@ import pytest
 from helpers.graphs import answer, reminders
 from helpers.models import asks, call, says
 from helpers.modes import Run
-from langchain_core.messages import BaseMessage, HumanMessage, RemoveMessage
+from langchain_core.messages import (
+    BaseMessage,
+    HumanMessage,
+    RemoveMessage,
+    convert_to_openai_messages,
+)
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.prebuilt import tools_condition
@@ -34,7 +39,14 @@ def whole(state: Any, message: BaseMessage) -> Overwrite:
     return Overwrite([*state["messages"], message])
 
 
+def as_openai(message: BaseMessage) -> dict[str, Any]:
+    """Return a message as a client of OpenAI's API has it."""
+    return dict(convert_to_openai_messages([message])[0])
+
+
 WRITES: list[Any] = [
+    pytest.param(lambda _, m: {"messages": [as_openai(m)]}, id="dict-in-a-list"),
+    pytest.param(lambda _, m: {"messages": as_openai(m)}, id="dict-alone"),
     pytest.param(lambda _, m: {"messages": [m]}, id="dict"),
     pytest.param(lambda s, m: {"messages": whole(s, m)}, id="overwrite"),
     pytest.param(lambda s, m: Command(update={"messages": whole(s, m)}), id="command-overwrites"),

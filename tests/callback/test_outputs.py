@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage
+from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, ToolMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.types import Command, Overwrite
 from pydantic import BaseModel
@@ -76,6 +76,14 @@ class Data:
         pytest.param({"messages": {"role": "user", "content": "hi"}}, [HI], id="role-alone"),
         pytest.param([{"role": "user", "content": "hi"}], [HI], id="role-in-a-list"),
         pytest.param({"messages": [{"type": "human", "content": "hi"}]}, [HI], id="type"),
+        pytest.param(
+            {"messages": [{"role": "assistant", "content": "one"}]}, [ONE], id="role-of-a-model"
+        ),
+        pytest.param(
+            {"messages": [{"role": "tool", "content": "x", "tool_call_id": "c"}]},
+            [ToolMessage("x", tool_call_id="c")],
+            id="role-of-a-tool",
+        ),
         pytest.param({"messages": [("tool", "x"), {"a": 1}, 7]}, [], id="others"),
         pytest.param(None, [], id="none"),
         pytest.param("text", [], id="text"),

@@ -128,7 +128,7 @@ def test_one_log_line_per_reminder(run: Run, caplog: pytest.LogCaptureFixture) -
     agent_run = handler.reminders[0].agent_run_id
     times = "\N{MULTIPLICATION SIGN}"
     assert lines == [
-        (logging.WARNING, f"reminder: grep {times} {count} in a row, agent run {agent_run}")
+        (logging.WARNING, f"reminder: grep {times} {count}, agent run {agent_run}")
         for count in (2, 3)
     ]
 

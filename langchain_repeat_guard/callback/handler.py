@@ -40,7 +40,8 @@ class RepeatGuardCallbackHandler(GraphCallbackHandler):
         config: Settings, or single settings by name as `options`.
         on_reminder: Called with a `ReminderRecord` for each reminder. An async function is awaited
             in a task of the run's event loop, or, in a sync run, at once.
-        include_arguments: Give records the call's arguments. They are kept nowhere otherwise.
+        include_arguments: Give records the call's arguments. Otherwise they are held only while the
+            node that has issued them runs.
         keep_reminders: How many of the latest records `reminders` holds.
         is_user_prompt: Tells a user's prompt from other human messages. By default, a message
             without notification metadata (`additional_kwargs["lc_source"]`) is one.

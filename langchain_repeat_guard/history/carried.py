@@ -89,7 +89,7 @@ class Carried:
             case dict() if not value:
                 return cls()
             case {"chain": chain, "counted": list(entries), "prompts": str(digests)}:
-                counted = tuple([_entry(entry) for entry in entries[-REMEMBERED_STEPS:]])
+                counted = _counted(entries[-REMEMBERED_STEPS:])
                 starts = range(0, len(digests), _DIGEST_CHARS)
                 prompts = tuple([digests[start : start + _DIGEST_CHARS] for start in starts])
                 return cls(Chain.from_dict(chain), counted, prompts[-REMEMBERED_PROMPTS:])
@@ -100,8 +100,14 @@ def _digest(message_id: str) -> str:
     return hashlib.sha256(message_id.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_CHARS]
 
 
-def _entry(value: object) -> tuple[str, int]:
-    match value:
-        case [str(message_id), int(count)] if count >= 0 and type(count) is int:
-            return message_id, count
-    raise RepeatGuardStateError(value, "a pair of a message id and a count")
+def _counted(entries: list[Any]) -> tuple[tuple[str, int], ...]:
+    # All at once, as this is read at every step.
+    try:
+        pairs = [
+            (token, n) for token, n in entries if type(token) is str and type(n) is int and n >= 0
+        ]
+    except (TypeError, ValueError):  # something else than pairs
+        pairs = []
+    if len(pairs) == len(entries):
+        return tuple(pairs)
+    raise RepeatGuardStateError(entries, "a list of pairs of a message id and a count")

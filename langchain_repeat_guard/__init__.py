@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from langchain_repeat_guard.core.chain import Chain, observe
 from langchain_repeat_guard.core.config import RepeatGuardConfig, ToolOverride
+from langchain_repeat_guard.core.options import RepeatGuardOptions
 from langchain_repeat_guard.core.reminder import Reminder
 from langchain_repeat_guard.errors import (
     MissingExtraError,
@@ -47,6 +48,7 @@ __all__ = [
     "RepeatGuardError",
     "RepeatGuardMiddleware",
     "RepeatGuardNode",
+    "RepeatGuardOptions",
     "RepeatGuardSetupError",
     "RepeatGuardState",
     "RepeatGuardStateError",

@@ -22,7 +22,8 @@ PINNED = Path(__file__).parent / "data" / "public_api.txt"
 def signature(function: object) -> str:
     """Return a signature with the names in it as they stand without their modules."""
     assert callable(function)
-    return re.sub(r"\b(?:\w+\.)+(?=\w)", "", str(inspect.signature(function)))
+    text = re.sub(r"\b(?:\w+\.)+(?=\w)", "", str(inspect.signature(function)))
+    return re.sub(r"\*<class '(\w+)'>", r"Unpack[\1]", text)  # as Python 3.12 and later spell it
 
 
 def on_lines(text: str) -> str:

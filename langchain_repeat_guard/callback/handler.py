@@ -1,7 +1,7 @@
 """The callback handler: LangChain's events in, reports out."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Unpack
 from uuid import UUID
 
 from langchain_core.agents import AgentAction
@@ -19,6 +19,7 @@ from langchain_repeat_guard.core.checks import flag_option, function_option, num
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.core.failsafe import FailOpen
 from langchain_repeat_guard.core.limit import refuse_to_end_runs
+from langchain_repeat_guard.core.options import RepeatGuardOptions
 from langchain_repeat_guard.errors import RepeatLimitError
 from langchain_repeat_guard.history.handover import TakenReminders
 from langchain_repeat_guard.history.steps import was_written_by_user
@@ -84,7 +85,7 @@ class RepeatGuardCallbackHandler(GraphCallbackHandler):
         keep_reminders: int = 100,
         is_user_prompt: Callable[[HumanMessage], bool] | None = None,
         max_runs: int = 10_000,
-        **options: Any,
+        **options: Unpack[RepeatGuardOptions],
     ) -> None:
         """Check the settings; see the class for what they mean."""
         adapter = type(self).__name__
@@ -291,7 +292,7 @@ def _taken(steps: Sequence[DueStep]) -> TakenReminders:
 
 
 def _checked_config(
-    adapter: str, config: RepeatGuardConfig | None, options: dict[str, Any]
+    adapter: str, config: RepeatGuardConfig | None, options: Mapping[str, Any]
 ) -> RepeatGuardConfig:
     default = {} if config else {"exit_behavior": "error"}
     checked = RepeatGuardConfig.resolve(config, {**default, **options})

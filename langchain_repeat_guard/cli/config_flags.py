@@ -79,7 +79,11 @@ def changed_config(base: RepeatGuardConfig, changes: Sequence[str]) -> RepeatGua
             message = f"must be FIELD=VALUE with one of {fields}, got {change!r}"
             raise typer.BadParameter(message, param_hint="--compare")
         texts.setdefault(field, []).append(text)
-    return config_from_texts(texts, base)
+    try:
+        return config_from_texts(texts, base)
+    except typer.BadParameter as error:
+        message = f"{error.param_hint}: {error.message}"
+        raise typer.BadParameter(message, param_hint="--compare") from None
 
 
 def _value(name: str, texts: Sequence[str]) -> Any:

@@ -1,6 +1,7 @@
 """What the user can set about counting and about the text of a reminder."""
 
 import math
+from collections.abc import Mapping
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ValidationError, field_validator
@@ -118,7 +119,7 @@ class RepeatGuardConfig(BaseModel, frozen=True, extra="forbid"):
         return hash((self.thresholds, self.include, self.exclude, self.counting, self.limit))
 
     @classmethod
-    def resolve(cls, config: Self | None, options: dict[str, Any]) -> Self:
+    def resolve(cls, config: Self | None, options: Mapping[str, Any]) -> Self:
         """Return `config`, or a new one made from `options`.
 
         Raises:
@@ -143,11 +144,11 @@ class RepeatGuardConfig(BaseModel, frozen=True, extra="forbid"):
         return config
 
     @classmethod
-    def _from_options(cls, options: dict[str, Any]) -> Self:
+    def _from_options(cls, options: Mapping[str, Any]) -> Self:
         try:
             return cls(**options)
         except ValidationError as error:
-            # An adapter's signature ends in `**options`, so that no editor knows their names.
+            # An adapter's signature ends in `**options`, which says little to a reader of it.
             if not options.keys() <= cls.model_fields.keys():
                 error.add_note(f"The options are {', '.join(cls.model_fields)}.")
             raise

@@ -1,6 +1,6 @@
 """What every adapter that sees messages needs: its settings, and verdicts that never raise."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
@@ -59,7 +59,7 @@ class HistoryGuard:
         adapter: str,
         *,
         config: RepeatGuardConfig | None,
-        options: dict[str, Any],
+        options: Mapping[str, Any],
         messages_key: object,
         is_user_prompt: IsUserPrompt | None,
         delivery: str,

@@ -1,7 +1,7 @@
 """What both middlewares are: their settings, their state, and the name that agents know them by."""
 
 from collections.abc import Callable
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, NotRequired, Unpack
 
 from langchain.agents import AgentState
 from langchain.agents.middleware import AgentMiddleware
@@ -9,6 +9,7 @@ from langchain.agents.middleware.types import PrivateStateAttr
 from langchain_core.messages import HumanMessage
 
 from langchain_repeat_guard.core.config import RepeatGuardConfig
+from langchain_repeat_guard.core.options import RepeatGuardOptions
 from langchain_repeat_guard.history.delivery import Delivery
 from langchain_repeat_guard.history.guard import HistoryGuard
 
@@ -30,7 +31,7 @@ class GuardMiddleware(AgentMiddleware[GuardedAgentState, Any, Any]):
         config: RepeatGuardConfig | None = None,
         is_user_prompt: Callable[[HumanMessage], bool] | None = None,
         delivery: Delivery = "human_message",
-        **options: Any,
+        **options: Unpack[RepeatGuardOptions],
     ) -> None:
         """Check the settings; the public classes say what they mean."""
         super().__init__()

@@ -1,13 +1,14 @@
 """The middleware that stores its reminders among the messages."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Unpack
 
 from langchain.agents.middleware import hook_config
 from langchain_core.messages import HumanMessage
 from langgraph.runtime import Runtime
 
 from langchain_repeat_guard.core.config import RepeatGuardConfig
+from langchain_repeat_guard.core.options import RepeatGuardOptions
 from langchain_repeat_guard.history.carried import CHANNEL
 from langchain_repeat_guard.history.delivery import Delivery
 from langchain_repeat_guard.history.events import asend_event, send_event
@@ -51,7 +52,7 @@ class RepeatGuardMiddleware(GuardMiddleware):
         config: RepeatGuardConfig | None = None,
         is_user_prompt: Callable[[HumanMessage], bool] | None = None,
         delivery: Delivery = "human_message",
-        **options: Any,
+        **options: Unpack[RepeatGuardOptions],
     ) -> None:
         """Check the settings; see the class for what they mean."""
         super().__init__(config=config, is_user_prompt=is_user_prompt, delivery=delivery, **options)

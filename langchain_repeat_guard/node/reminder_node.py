@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, cast, get_type_hints
+from typing import Any, Unpack, cast, get_type_hints
 
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import Runnable, RunnableConfig
@@ -10,6 +10,7 @@ from langchain_core.runnables.config import ensure_config, get_callback_manager_
 from typing_extensions import TypedDict
 
 from langchain_repeat_guard.core.config import RepeatGuardConfig
+from langchain_repeat_guard.core.options import RepeatGuardOptions
 from langchain_repeat_guard.history.carried import CHANNEL
 from langchain_repeat_guard.history.delivery import Delivery
 from langchain_repeat_guard.history.events import asend_event, send_event
@@ -93,7 +94,7 @@ class RepeatReminderNode(Runnable[Any, Any]):
         handler: FindsReminders | None = None,
         hook: Hook | None = None,
         state_schema: type[Any] | None = None,
-        **options: Any,
+        **options: Unpack[RepeatGuardOptions],
     ) -> None:
         """Check the settings."""
         self._guard = HistoryGuard(

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from operator import is_not
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, Unpack
 
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 
 from langchain_repeat_guard.core.config import RepeatGuardConfig
+from langchain_repeat_guard.core.options import RepeatGuardOptions
 from langchain_repeat_guard.errors import RepeatGuardSetupError
 from langchain_repeat_guard.history.carried import CHANNEL
 from langchain_repeat_guard.history.delivery import Delivery
@@ -87,7 +88,7 @@ class RepeatGuardNode(Runnable[Any, Any]):
         messages_key: str = "messages",
         is_user_prompt: Callable[[HumanMessage], bool] | None = None,
         delivery: Delivery = "human_message",
-        **options: Any,
+        **options: Unpack[RepeatGuardOptions],
     ) -> None:
         """Check the settings and what is wrapped."""
         self._guard = HistoryGuard(

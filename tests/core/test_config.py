@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from langchain_repeat_guard import RepeatGuardConfig
+from langchain_repeat_guard import RepeatGuardConfig, RepeatGuardOptions, ToolOverride
+from langchain_repeat_guard.core.options import ToolOverrideOptions
 
 LIST_OF_NUMBERS = "must be a list or tuple of whole numbers"
 AT_LEAST_TWO = "must be a whole number of at least 2"
@@ -117,6 +118,12 @@ def test_unknown_option() -> None:
         RepeatGuardConfig(threshold=(3,))  # type: ignore[call-arg]
     (problem,) = caught.value.errors(include_url=False)
     assert (problem["type"], problem["loc"]) == ("extra_forbidden", ("threshold",))
+
+
+def test_options_are_the_fields() -> None:
+    """What type checkers know as an adapter's options is what the settings have."""
+    assert {*RepeatGuardOptions.__annotations__} == {*RepeatGuardConfig.model_fields}
+    assert {*ToolOverrideOptions.__annotations__} == {*ToolOverride.model_fields}
 
 
 def test_unknown_option_of_an_adapter() -> None:

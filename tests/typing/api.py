@@ -25,6 +25,7 @@ from langchain_repeat_guard import (
     RepeatGuardNode,
     RepeatGuardState,
     RepeatReminderNode,
+    ToolOverride,
     TransientRepeatGuardMiddleware,
     is_reminder,
     observe,
@@ -118,3 +119,14 @@ def refused() -> None:
     """What a checker refuses: each line below needs its ignore."""
     observe(Chain(), "grep", {})  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
     RepeatGuardMiddleware(delivery="email")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+def set_options() -> None:
+    """Settings by name are known to type checkers; misspelt ones are refused."""
+    RepeatGuardMiddleware(thresholds=[3, 6], exclude=("poll_*",), counting="since_new_call")
+    RepeatReminderNode(
+        overrides={"shell": {"thresholds": (5, 10)}}, limit=20, exit_behavior="error"
+    )
+    RepeatGuardConfig(overrides={"shell": ToolOverride(thresholds=(5, 10))})
+    RepeatGuardMiddleware(treshold=(3,))  # type: ignore[call-arg]
+    RepeatGuardCallbackHandler(thresholds="3")  # type: ignore[arg-type]

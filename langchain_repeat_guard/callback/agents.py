@@ -15,7 +15,8 @@ from langgraph.types import Command
 
 from langchain_repeat_guard.callback.evidence import read_outputs, read_request
 from langchain_repeat_guard.callback.inputs import arguments_of
-from langchain_repeat_guard.callback.ledger import DueStep, Ledger, LooseCall, Rules
+from langchain_repeat_guard.callback.issued import DueStep, LooseCall, Rules
+from langchain_repeat_guard.callback.ledger import Ledger
 from langchain_repeat_guard.callback.parking import ParkingLot
 from langchain_repeat_guard.callback.resuming import close_ledger, open_ledger
 from langchain_repeat_guard.callback.run_tree import Run, RunTree

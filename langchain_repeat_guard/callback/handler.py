@@ -12,7 +12,7 @@ from langchain_core.runnables.config import get_callback_manager_for_config
 from langgraph.callbacks import GraphCallbackHandler
 
 from langchain_repeat_guard.callback.agents import AgentWatch, Report
-from langchain_repeat_guard.callback.ledger import DueStep, Rules
+from langchain_repeat_guard.callback.issued import DueStep, Rules
 from langchain_repeat_guard.callback.records import ReminderRecord
 from langchain_repeat_guard.callback.reporting import OnReminder, Reporter
 from langchain_repeat_guard.core.checks import flag_option, function_option, number_option

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from langchain_repeat_guard.callback.agents import Report
-from langchain_repeat_guard.callback.ledger import DueStep
+from langchain_repeat_guard.callback.issued import DueStep
 from langchain_repeat_guard.callback.records import ReminderRecord
 from langchain_repeat_guard.core.failsafe import FailOpen
 from langchain_repeat_guard.core.reminder import one_line, printable

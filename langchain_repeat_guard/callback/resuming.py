@@ -2,7 +2,8 @@
 
 from langgraph.errors import GraphInterrupt
 
-from langchain_repeat_guard.callback.ledger import Ledger, Rules
+from langchain_repeat_guard.callback.issued import Rules
+from langchain_repeat_guard.callback.ledger import Ledger
 from langchain_repeat_guard.callback.parking import ParkingLot
 from langchain_repeat_guard.callback.run_tree import Run
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from uuid import UUID
 
-from langchain_repeat_guard.callback.ledger import IssuedStep, Ledger, LooseCall
+from langchain_repeat_guard.callback.issued import IssuedStep, LooseCall
+from langchain_repeat_guard.callback.ledger import Ledger
 from langchain_repeat_guard.callback.parking import Parked
 
 Kind = Literal["chain", "tool"]

@@ -16,7 +16,7 @@ from langchain_repeat_guard.callback.issued import (
 from langchain_repeat_guard.core.chain import Chain
 from langchain_repeat_guard.history.calls import IssuedCall
 from langchain_repeat_guard.history.carried import REMEMBERED_STEPS
-from langchain_repeat_guard.history.counting import observe_calls
+from langchain_repeat_guard.history.counting import count_step
 
 _UNANSWERED_STEPS = 8
 
@@ -254,17 +254,7 @@ class Ledger:
         step.calls = ()
 
     def _outcome(self, before: Chain, calls: Sequence[IssuedCall]) -> Outcome:
-        rules = self.rules
-        chain = before
-        due: list[Due] = []
-        at_limit = None
-        for call in calls:
-            advanced, reminders = observe_calls(chain, (call,), rules.config)
-            if reminders:
-                arguments = call.args if rules.keeps_arguments else None
-                due += [Due(reminder, arguments) for reminder in reminders]
-            limit = rules.config.limit
-            if limit is not None and advanced is not chain and advanced.count >= limit:
-                at_limit = (call.name, advanced.count)
-            chain = advanced
-        return Outcome(before, chain, due, at_limit)
+        counted = count_step(before, calls, self.rules.config)
+        kept = calls if self.rules.keeps_arguments else None
+        due = [Due(one, kept and kept[one.call_index].args) for one in counted.due]
+        return Outcome(before, counted.chain, due, counted.at_limit)

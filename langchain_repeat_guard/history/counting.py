@@ -31,12 +31,9 @@ class Counted(NamedTuple):
     at_limit: tuple[str, int] | None
 
 
-def observe_calls(
-    chain: Chain, calls: Sequence[IssuedCall], config: RepeatGuardConfig
-) -> tuple[Chain, Sequence[DueReminder]]:
+def count_step(chain: Chain, calls: Sequence[IssuedCall], config: RepeatGuardConfig) -> Counted:
     """Count the calls of one complete step, in the order in which the model issued them."""
-    counted = count_calls(chain, tracked_calls(calls, config), config)
-    return counted.chain, counted.due
+    return count_calls(chain, tracked_calls(calls, config), config)
 
 
 def tracked_calls(calls: Sequence[IssuedCall], config: RepeatGuardConfig) -> Sequence[TrackedCall]:
@@ -69,8 +66,8 @@ def advance(carried: Carried, step: Step, chain: Chain) -> Carried:
 def _advance_all(carried: Carried, steps: Iterable[Step], config: RepeatGuardConfig) -> Carried:
     """Return what is carried after `steps`, oldest first."""
     for step in steps:
-        chain, _ = observe_calls(carried.chain, step.calls, config)
-        carried = advance(carried, step, chain)
+        counted = count_step(carried.chain, step.calls, config)
+        carried = advance(carried, step, counted.chain)
     return carried
 
 

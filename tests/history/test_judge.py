@@ -19,7 +19,7 @@ from langgraph.graph.message import add_messages
 from langchain_repeat_guard import Chain, RepeatGuardConfig
 from langchain_repeat_guard.core.texts import FIRST_TEXT
 from langchain_repeat_guard.history.carried import Carried
-from langchain_repeat_guard.history.counting import observe_calls
+from langchain_repeat_guard.history.counting import count_step
 from langchain_repeat_guard.history.delivery import remind_in_tool_message, reminder_message
 from langchain_repeat_guard.history.judge import Verdict, judge
 from langchain_repeat_guard.history.steps import was_written_by_user
@@ -452,6 +452,5 @@ def test_calls_of_one_step_are_observed_in_order() -> None:
     config = RepeatGuardConfig(thresholds=(2,))
     verdict = judge([*step(1, GREP), *step(2, GREP)], None, config=config)
     assert verdict.step is not None
-    chain, due = observe_calls(Chain(), [*verdict.step.calls] * 2, config)
-    assert chain == verdict.carried.chain
-    assert due == verdict.due
+    counted = count_step(Chain(), [*verdict.step.calls] * 2, config)
+    assert counted == (verdict.carried.chain, verdict.due, None)

@@ -1,7 +1,6 @@
 """The middleware whose reminders are part of every request and never of the state."""
 
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -79,8 +78,12 @@ class TransientRepeatGuardMiddleware(GuardMiddleware):
         if prepared.messages is None:
             response = handler(request)
         else:
-            with run(self._listening, prepared.messages) or nullcontext():
+            inputs = run(ModelInputs.join)
+            try:
                 response = handler(request.override(messages=prepared.messages))
+            finally:
+                run(self._leave, inputs)
+            run(self._check_place, prepared.messages, inputs)
         return run(_remember, prepared, response) or response
 
     async def awrap_model_call(
@@ -98,8 +101,12 @@ class TransientRepeatGuardMiddleware(GuardMiddleware):
         if prepared.messages is None:
             response = await handler(request)
         else:
-            with run(self._listening, prepared.messages) or nullcontext():
+            inputs = run(ModelInputs.join)
+            try:
                 response = await handler(request.override(messages=prepared.messages))
+            finally:
+                run(self._leave, inputs)
+            run(self._check_place, prepared.messages, inputs)
         return run(_remember, prepared, response) or response
 
     def _prepare(self, request: _Request) -> Prepared:
@@ -125,17 +132,6 @@ class TransientRepeatGuardMiddleware(GuardMiddleware):
         mine = object()
         # One step for all threads, and no lock, which could not be copied.
         return self._told.setdefault((node_run, event["reminder_id"]), mine) is mine
-
-    @contextmanager
-    def _listening(self, sent: list[Any]) -> Iterator[None]:
-        """Look, while a model answers what is `sent`, whether it gets that as it is."""
-        run = self._guard.failsafe.run
-        inputs = run(ModelInputs.join)
-        try:
-            yield
-        finally:
-            run(self._leave, inputs)
-        run(self._check_place, sent, inputs)
 
     def _leave(self, inputs: ModelInputs | None) -> None:
         if inputs is not None:

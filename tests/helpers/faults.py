@@ -79,9 +79,7 @@ def broken(function: FunctionType, secret: str) -> Iterator[list[str]]:
     original = function.__code__
     function.__globals__[_FAULT] = fail
     # The code and not the name is replaced, so that every reference to the function is broken.
-    function.__code__ = (
-        _raising_async if inspect.iscoroutinefunction(function) else _raising
-    ).__code__
+    function.__code__ = _raising_like(function).__code__
     try:
         yield calls
     finally:
@@ -89,8 +87,20 @@ def broken(function: FunctionType, secret: str) -> Iterator[list[str]]:
         del function.__globals__[_FAULT]
 
 
+def _raising_like(function: FunctionType) -> Any:
+    """Return a function of the same kind: Python does not let another kind take its place."""
+    if inspect.iscoroutinefunction(function):
+        return _raising_async
+    return _raising_generator if inspect.isgeneratorfunction(function) else _raising
+
+
 def _raising(*_: Any, **__: Any) -> None:
     _injected_fault()  # type: ignore[name-defined]  # noqa: F821  a global of the broken function
+
+
+def _raising_generator(*_: Any, **__: Any) -> Iterator[None]:
+    _injected_fault()  # type: ignore[name-defined]  # noqa: F821
+    yield
 
 
 async def _raising_async(*_: Any, **__: Any) -> None:

@@ -21,7 +21,6 @@ LISTENING = [
     "middleware.listening.ModelInputs.join",
     "middleware.listening.ModelInputs.leave",
     "middleware.listening.ModelInputs.show_edit_of",
-    "middleware.transient.TransientRepeatGuardMiddleware._listening",
     "middleware.transient.TransientRepeatGuardMiddleware._leave",
     "middleware.transient.TransientRepeatGuardMiddleware._check_place",
 ]

@@ -14,7 +14,7 @@ _ROLES = frozenset({"user", "human", "assistant", "ai", "tool"})
 
 
 def messages_in(written: object) -> list[BaseMessage]:
-    """Return the messages in what a node returns, under whatever key of the state.
+    """Return the messages in what a node returns, under whatever key of the state they are listed.
 
     A message may be spelt as a dict or a pair, as LangGraph's reducer takes it; a string alone
     could be anything. What an `Overwrite` holds comes behind a `RemoveMessage` for all that was
@@ -27,8 +27,17 @@ def messages_in(written: object) -> list[BaseMessage]:
             found.append(message)
         else:
             for value in values_in(part, None):
+                if not _is_spelt_out(value):
+                    found += _messages(value)
+            # Under another key a dict or a pair could be anything.
+            for value in filter(_is_spelt_out, values_in(part, "messages")):
                 found += _messages(value)
     return found
+
+
+def _is_spelt_out(value: object) -> bool:
+    """Tell whether a value is one dict, or one pair of texts, and no list."""
+    return isinstance(value, dict) or (isinstance(value, tuple) and as_list(value) == [value])
 
 
 def _messages(value: Any) -> list[BaseMessage]:

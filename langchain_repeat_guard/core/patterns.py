@@ -1,6 +1,6 @@
 """Tool-name patterns in which `*` stands for any run of characters and nothing else is special."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -17,10 +17,15 @@ def first_match(by_pattern: Mapping[str, T], name: str) -> T | None:
 
 
 def _matches(pattern: str, name: str) -> bool:
-    # Leftmost search for each literal piece is enough to decide, so that no input backtracks.
-    first, *rest = pattern.split("*")
+    return has_pieces(name, pattern.split("*"))
+
+
+def has_pieces(name: str, pieces: Sequence[str]) -> bool:
+    """Tell whether `name` is these literal pieces, with any run of characters between them."""
+    # Leftmost search for each of them is enough to decide, so that no input backtracks.
+    first, *rest = pieces
     if not rest:
-        return name == pattern
+        return name == first
     last = rest.pop()
     if len(name) < len(first) + len(last) or not name.startswith(first) or not name.endswith(last):
         return False

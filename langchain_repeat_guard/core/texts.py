@@ -3,9 +3,11 @@
 The first two are the original plugin's, word for word: they are part of the contract.
 """
 
-import re
 import string
 from functools import cache
+from typing import NamedTuple
+
+from langchain_repeat_guard.core.patterns import has_pieces
 
 FIRST_TEXT = (
     "You are repeating the exact same tool call with identical arguments. "
@@ -81,17 +83,54 @@ def fill(text: str, *, tool: str, count: int, arguments: str) -> str:
 def is_reminder_text(text: str, own_texts: tuple[str, ...] = ()) -> bool:
     """Tell whether `text` is one or more reminders, and nothing else, as a message carries them.
 
-    Own texts with few words of their own are passed over: a user might write the same.
+    Own texts with few words of their own are passed over: a user might write the same. What stands
+    for a field has no line break in a message, so that lines are compared with lines.
     """
-    return _pattern(own_texts).fullmatch(text) is not None
+    templates, beginnings = _templates(own_texts)
+    if not text.startswith(beginnings):
+        return False
+    lines = text.split("\n")
+    todo, seen = [0], {0}
+    while todo:
+        start = todo.pop()
+        for template in templates:
+            end = start + len(template)
+            if end <= len(lines) and all(map(_Line.fits, template, lines[start:end])):
+                if end == len(lines):
+                    return True
+                if not lines[end] and end + 1 not in seen:  # the blank line between reminders
+                    seen.add(end + 1)
+                    todo.append(end + 1)
+    return False
+
+
+class _Line(NamedTuple):
+    """A line of a text with fields."""
+
+    pieces: tuple[str, ...]
+    """What stands before, between and behind the fields."""
+
+    is_number: bool
+    """Whether its only field is a number."""
+
+    def fits(self, line: str) -> bool:
+        """Tell whether `line` is this one, filled."""
+        if not has_pieces(line, self.pieces):
+            return False
+        first, last = self.pieces[0], self.pieces[-1]
+        number = line[len(first) : len(line) - len(last)]
+        return not self.is_number or (number.isascii() and number.isdecimal())
+
+
+_Template = tuple[_Line, ...]
 
 
 @cache
-def _pattern(own_texts: tuple[str, ...]) -> re.Pattern[str]:
+def _templates(own_texts: tuple[str, ...]) -> tuple[tuple[_Template, ...], tuple[str, ...]]:
+    """Return all texts that are known, and what they begin with."""
     own = filter(_is_distinctive, own_texts)
-    texts = dict.fromkeys((FIRST_TEXT, LATER_TEXT, REDIRECT_TEXT, *own))
-    one = f"(?:{'|'.join(map(_regex, texts))})"
-    return re.compile(f"{one}(?:{BETWEEN_REMINDERS}{one})*")
+    templates = tuple(map(_template, dict.fromkeys((FIRST_TEXT, LATER_TEXT, REDIRECT_TEXT, *own))))
+    return templates, tuple([template[0].pieces[0] for template in templates])
 
 
 def _is_distinctive(text: str) -> bool:
@@ -99,12 +138,18 @@ def _is_distinctive(text: str) -> bool:
     return sum(map(str.isalnum, "".join(literals))) >= _FEWEST_LETTERS
 
 
-def _regex(text: str) -> str:
-    return "".join(
-        re.escape(literal) + ("" if name is None else _VALUES[name])
-        for literal, name, _, _ in string.Formatter().parse(text)
+def _template(text: str) -> _Template:
+    lines: list[list[str]] = [[""]]
+    fields: list[list[str]] = [[]]
+    for literal, name, _, _ in string.Formatter().parse(text):
+        first, *others = literal.split("\n")
+        lines[-1][-1] += first
+        lines += [[line] for line in others]
+        fields += [[] for _ in others]
+        if name is not None:
+            lines[-1].append("")
+            fields[-1].append(name)
+    numbers = (["count"], ["threshold"])
+    return tuple(
+        [_Line(tuple(line), names in numbers) for line, names in zip(lines, fields, strict=True)]
     )
-
-
-# What stands for a field has no line breaks in a message.
-_VALUES = {"tool": ".*", "count": "[0-9]+", "threshold": "[0-9]+", "arguments": ".*"}

@@ -40,6 +40,16 @@ class Carried:
         counted = (*self.counted, (message_id, chain.count))[-REMEMBERED_STEPS:]
         return type(self)(chain, counted, self.prompts)
 
+    @property
+    def is_new(self) -> bool:
+        """Whether nothing is known of the agent: no step, and no prompt."""
+        return not self.counted and not self.prompts
+
+    def rewound(self) -> Self:
+        """Return this without the counted steps, for whoever reads them anew from the messages."""
+        before = tuple([entry for entry in self.counted if not entry[1]])
+        return type(self)(Chain(), before, self.prompts)
+
     def behind(self, token: str) -> Self:
         """Return this for an agent that has done nothing yet, and finds the step `token` there.
 

@@ -4,7 +4,7 @@ A call counts once every call of its step is answered, in the order in which the
 agent's history is known to be final only then. What a count is, core says.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from langchain_repeat_guard.core.arguments import SameArguments, fingerprint
@@ -19,6 +19,9 @@ from langchain_repeat_guard.history.tokens import place_among
 TrackedCall = tuple[int, IssuedCall, tuple[str, str]]
 """Place of a call among those of its message, the call, and its key and canonical arguments."""
 
+IsVisit = Callable[[], bool]
+"""Tells whether an agent works in another graph. Asked only where it matters: it takes time."""
+
 Past = Iterator[Step | Prompt | Closing]
 """What is older than the step in hand, newest first; each is read once."""
 
@@ -29,6 +32,11 @@ class Counted(NamedTuple):
     chain: Chain
     due: Sequence[DueReminder]
     at_limit: tuple[str, int] | None
+
+
+def never() -> bool:
+    """Tell that an agent works in no other graph."""
+    return False
 
 
 def count_step(chain: Chain, calls: Sequence[IssuedCall], config: RepeatGuardConfig) -> Counted:
@@ -77,6 +85,8 @@ def carried_before(
     past: Past,
     carried: Carried,
     config: RepeatGuardConfig,
+    *,
+    is_visit: IsVisit,
 ) -> Carried:
     """Return what is carried into `step`, whose tracked calls are `calls`."""
     if not carried.counted:
@@ -85,6 +95,7 @@ def carried_before(
         return _read_chain(step, calls, past, carried, config)
     base = carried
     unseen: list[Step] = []
+    is_closed = False
     for item in past:
         if type(item) is Prompt:
             if carried.has_seen_prompt(item.message_id):
@@ -96,8 +107,10 @@ def carried_before(
             if (known := as_counted(item, carried, config)) is not None:
                 base = known
                 break
-            if item.is_complete:
+            if item.is_complete and not (is_closed and is_visit()):
                 unseen.append(item)
+        elif type(item) is Closing:
+            is_closed = is_closed or item.is_answer
     else:
         unseen = []
     # Where the counted steps were deleted, nothing but `step` goes on top of what is carried.

@@ -11,6 +11,7 @@ from langchain_repeat_guard.core.failsafe import FailOpen
 from langchain_repeat_guard.core.limit import refuse_to_end_runs
 from langchain_repeat_guard.errors import RepeatGuardStateError, RepeatLimitError
 from langchain_repeat_guard.history.carried import CHANNEL, Carried
+from langchain_repeat_guard.history.counting import never
 from langchain_repeat_guard.history.delivery import (
     Delivery,
     DueReminder,
@@ -24,7 +25,7 @@ from langchain_repeat_guard.history.handover import TakenReminders
 from langchain_repeat_guard.history.judge import Verdict, begin, judge
 from langchain_repeat_guard.history.refusals import refusing_model, refusing_sender
 from langchain_repeat_guard.history.steps import IsUserPrompt, was_written_by_user
-from langchain_repeat_guard.history.whereabouts import graph_namespace, is_first_superstep
+from langchain_repeat_guard.history.whereabouts import in_another_graph, is_first_superstep
 
 
 class StateUpdate(NamedTuple):
@@ -126,7 +127,7 @@ class HistoryGuard:
     def judge(self, messages: Sequence[Any], carried: Carried | None) -> Verdict:
         """Say what is due behind the last of `messages`, in the run in progress."""
         # Another graph may have begun: what stands in the messages already is then not the agent's.
-        is_new = carried is not None and not carried.counted and bool(graph_namespace())
+        is_new = carried is not None and carried.is_new and in_another_graph()
         if is_new and (self._asked_before_first_step or is_first_superstep()):
             return begin(messages, config=self.config, is_user_prompt=self._is_user_prompt)
         return judge(
@@ -135,7 +136,7 @@ class HistoryGuard:
             config=self.config,
             is_user_prompt=self._is_user_prompt,
             repairs_malformed=self._repairs_malformed,
-            only_newest=is_new,
+            is_visit=never if carried is None else in_another_graph,
         )
 
     def update(self, messages: Sequence[Any], stored: object) -> StateUpdate:

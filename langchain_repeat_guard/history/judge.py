@@ -8,15 +8,18 @@ from typing import Any
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.history.carried import Carried
 from langchain_repeat_guard.history.counting import (
+    IsVisit,
     Past,
     advance,
     as_counted,
     carried_before,
     count_calls,
+    never,
     tracked_calls,
 )
 from langchain_repeat_guard.history.delivery import DueReminder
 from langchain_repeat_guard.history.steps import (
+    Closing,
     IsUserPrompt,
     Prompt,
     Step,
@@ -51,7 +54,7 @@ def judge(
     config: RepeatGuardConfig,
     is_user_prompt: IsUserPrompt = was_written_by_user,
     repairs_malformed: bool = False,
-    only_newest: bool = False,
+    is_visit: IsVisit = never,
 ) -> Verdict:
     """Say which reminders are due behind the last of `messages`.
 
@@ -66,7 +69,9 @@ def judge(
         is_user_prompt: Tells a user's prompt from other human messages.
         repairs_malformed: Whether the host answers malformed calls on the way to the model, so that
             a step is complete without those answers.
-        only_newest: Whether older steps than the newest are others', as long as nothing is carried.
+        is_visit: Tells whether the agent works in another graph, which may hand it the messages of
+            others. What an answer has closed without being counted is then theirs; and all but the
+            newest step, if the agent has not even seen a prompt.
     """
     memory = carried or Carried()
     rewindable = config.counting == "since_new_call" and memory.counted
@@ -78,20 +83,22 @@ def judge(
         repairs_malformed=repairs_malformed,
     )
     if rewindable and _was_rewound(read(), memory):
-        memory = Carried(prompts=memory.prompts)
+        memory = memory.rewound()
     past = read()
-    if only_newest and not memory.counted:
-        past = _without_older_steps(past)
-    may_remind = True
+    if not memory.counted and is_visit():
+        past = _of_this_visit(past, only_newest=memory.is_new)
+    may_remind, is_closed = True, False
     for item in past:
         if type(item) is Step:
             if (known := as_counted(item, memory, config)) is not None:
                 return Verdict(known, (), item)
+            if is_closed and is_visit():
+                continue
             issued = item.calls
             if not item.answers_all(issued):
                 return Verdict(memory)
             calls = tracked_calls(issued, config)
-            before = carried_before(item, calls, past, memory, config)
+            before = carried_before(item, calls, past, memory, config, is_visit=is_visit)
             counted = count_calls(before.chain, calls, config)
             after = advance(before, item, counted.chain)
             if not may_remind:
@@ -102,6 +109,7 @@ def judge(
             is_known = memory.has_seen_prompt(item.message_id)
             return Verdict(memory if is_known else memory.after_prompt(item.message_id))
         may_remind = False
+        is_closed = is_closed or (type(item) is Closing and item.is_answer)
     return Verdict(memory)
 
 
@@ -127,14 +135,14 @@ def begin(
     return Verdict(carried.behind(newest))
 
 
-def _without_older_steps(past: Past) -> Past:
-    is_newest = True
+def _of_this_visit(past: Past, *, only_newest: bool) -> Past:
+    """Leave out the steps of others."""
+    is_over = False
     for item in past:
-        if type(item) is not Step:
+        is_over = is_over or (type(item) is Closing and item.is_answer)
+        if type(item) is not Step or not is_over:
             yield item
-        elif is_newest:
-            is_newest = False
-            yield item
+        is_over = is_over or (only_newest and type(item) is Step)
 
 
 def _was_rewound(past: Past, memory: Carried) -> bool:

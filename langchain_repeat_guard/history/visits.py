@@ -5,45 +5,57 @@ key of their own, so that neither a visit nor the parent goes on with the other'
 """
 
 import hashlib
+from collections.abc import Iterator
 from typing import Any
-
-from langchain_core.runnables import RunnableConfig
-
-from langchain_repeat_guard.history.whereabouts import graph_namespace
 
 VISITS = "visits"
 """Key of the visits' chains in the state channel. Absent in the outermost graph's own value."""
 
-_REMEMBERED_VISITS = 4
+_STATEFUL = "*"
 _DIGEST_CHARS = 8
 
 
-def current_visit(config: RunnableConfig | None) -> str:
-    """Return what tells the visit that a node runs in from others; empty in the outermost graph."""
-    namespace = graph_namespace(config)
-    return hashlib.sha256(namespace.encode()).hexdigest()[:_DIGEST_CHARS] if namespace else ""
+def part_of(stored: Any, namespace: str) -> Any:
+    """Return what the channel holds for a graph, as it is; None where it holds nothing for it.
 
-
-def part_of(stored: Any, visit: str) -> Any:
-    """Return what the channel holds for `visit`, as it is; None where it holds nothing for it."""
+    Args:
+        stored: The channel's value.
+        namespace: The graph's checkpoint namespace, which tells a visit from others.
+    """
     if not isinstance(stored, dict):
         return stored
-    if not visit:
+    if not namespace:
         return {key: value for key, value in stored.items() if key != VISITS}
     visits = stored.get(VISITS)
-    return visits.get(visit) if isinstance(visits, dict) else None
+    return visits.get(_key(namespace)) if isinstance(visits, dict) else None
 
 
-def with_part(stored: Any, visit: str, part: dict[str, Any]) -> dict[str, Any]:
-    """Return the channel's value once `part` is what it holds for `visit`.
+def with_part(stored: Any, namespace: str, part: dict[str, Any]) -> dict[str, Any]:
+    """Return the channel's value once `part` is what it holds for the graph with this namespace.
 
-    The outermost graph drops the others: when it goes on, the visits are over.
+    Of the others, those stay that go on: the graphs around it, and subgraphs with a memory.
     """
-    if not visit:
-        return part
-    outer = stored if isinstance(stored, dict) else {}
-    visits = outer.get(VISITS)
-    others = {**visits} if isinstance(visits, dict) else {}
-    others.pop(visit, None)
-    kept = dict([*others.items()][1 - _REMEMBERED_VISITS :])
-    return {**outer, VISITS: {**kept, visit: part}}
+    outer = {**stored} if isinstance(stored, dict) else {}
+    visits = outer.pop(VISITS, None)
+    around = {_key(one) for one in _around(namespace)}
+    kept = {
+        key: value
+        for key, value in (visits.items() if isinstance(visits, dict) else ())
+        if key in around or str(key).startswith(_STATEFUL)
+    }
+    if namespace:
+        kept[_key(namespace)] = part
+    else:
+        outer = part
+    return {**outer, VISITS: kept} if kept else outer
+
+
+def _around(namespace: str) -> Iterator[str]:
+    while namespace := namespace.rpartition("|")[0]:
+        yield namespace
+
+
+def _key(namespace: str) -> str:
+    # Where no task id is part of a namespace, all visits have it, and go on with each other.
+    digest = hashlib.sha256(namespace.encode()).hexdigest()[:_DIGEST_CHARS]
+    return digest if ":" in namespace else _STATEFUL + digest

@@ -19,6 +19,11 @@ def graph_namespace(config: RunnableConfig | None = None) -> str:
     return str(_metadata(config).get("langgraph_checkpoint_ns") or "").rpartition("|")[0]
 
 
+def in_another_graph() -> bool:
+    """Tell whether the graph that runs now is part of another one."""
+    return bool(graph_namespace())
+
+
 def is_first_superstep(config: RunnableConfig | None = None) -> bool:
     """Tell whether no node of the graph that runs now has run before, in this visit."""
     return bool(_metadata(config).get("langgraph_step") == 1)

@@ -17,7 +17,8 @@ from langchain_repeat_guard.history.events import asend_event, send_event
 from langchain_repeat_guard.history.guard import HistoryGuard, StateUpdate
 from langchain_repeat_guard.history.handover import FindsReminders
 from langchain_repeat_guard.history.outputs import get_key
-from langchain_repeat_guard.history.visits import current_visit, part_of, with_part
+from langchain_repeat_guard.history.visits import part_of, with_part
+from langchain_repeat_guard.history.whereabouts import graph_namespace
 from langchain_repeat_guard.node.hooks import (
     Hook,
     checked_schema,
@@ -174,7 +175,7 @@ class RepeatReminderNode(Runnable[Any, Any]):
             self._guard.warn_of_missing_messages()
             return _NOTHING
         if self._handler is None:
-            return self._own_update(messages, get_key(state, CHANNEL), current_visit(config))
+            return self._own_update(messages, get_key(state, CHANNEL), graph_namespace(config))
         taken = self._handler.take_due(ensure_config(config), messages)
         if taken is None and not _watches(self._handler, config):
             self._guard.failsafe.warn_once(
@@ -184,10 +185,10 @@ class RepeatReminderNode(Runnable[Any, Any]):
             )
         return self._guard.update_with(taken, messages)
 
-    def _own_update(self, messages: list[Any], stored: object, visit: str) -> StateUpdate:
-        update = self._guard.update(messages, part_of(stored, visit))
+    def _own_update(self, messages: list[Any], stored: object, graph: str) -> StateUpdate:
+        update = self._guard.update(messages, part_of(stored, graph))
         if CHANNEL in update.values:
-            update.values[CHANNEL] = with_part(stored, visit, update.values[CHANNEL])
+            update.values[CHANNEL] = with_part(stored, graph, update.values[CHANNEL])
         return update
 
 

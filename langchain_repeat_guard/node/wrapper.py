@@ -16,7 +16,8 @@ from langchain_repeat_guard.history.events import ReminderEvent, asend_event, se
 from langchain_repeat_guard.history.guard import Delivered, HistoryGuard, StateUpdate
 from langchain_repeat_guard.history.outputs import parts_of
 from langchain_repeat_guard.history.steps import Step
-from langchain_repeat_guard.history.visits import current_visit, part_of, with_part
+from langchain_repeat_guard.history.visits import part_of, with_part
+from langchain_repeat_guard.history.whereabouts import graph_namespace
 from langchain_repeat_guard.node.inner import as_tools_node, return_direct_tools
 from langchain_repeat_guard.node.results import (
     extend,
@@ -153,14 +154,14 @@ class RepeatGuardNode(Runnable[Any, Any]):
             self._explain_silence(state)
             return _Reminded(output, None)
         stored = NO_CHANNEL if is_list_state else read_channel(state)
-        visit = "" if stored is NO_CHANNEL else current_visit(config)
+        graph = "" if stored is NO_CHANNEL else graph_namespace(config)
         carried = None
         if stored is not NO_CHANNEL:
-            carried = self._guard.read_channel(part_of(stored, visit))
+            carried = self._guard.read_channel(part_of(stored, graph))
         verdict = self._guard.check(messages_after(before, output, key), carried)
         update: dict[str, Any] = {}
         if carried is not None and verdict.carried != carried:
-            update[CHANNEL] = with_part(stored, visit, verdict.carried.to_dict())
+            update[CHANNEL] = with_part(stored, graph, verdict.carried.to_dict())
         step = verdict.step
         event = None
         if step and verdict.due and not self._is_last_word(step, output):

@@ -85,6 +85,11 @@ class Data:
             id="role-of-a-tool",
         ),
         pytest.param({"messages": [("tool", "x"), {"a": 1}, 7]}, [], id="others"),
+        pytest.param(
+            {"last": {"role": "user", "content": "hi"}, "who": ("user", "bob"), "messages": [ONE]},
+            [ONE],
+            id="alike-under-other-keys",
+        ),
         pytest.param(None, [], id="none"),
         pytest.param("text", [], id="text"),
     ],

@@ -14,9 +14,16 @@ from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_repeat_guard import RepeatGuardConfig, is_reminder
 from langchain_repeat_guard.core.arguments import fingerprint
 from langchain_repeat_guard.core.redaction import redact
+from langchain_repeat_guard.core.texts import is_reminder_text
 
 BYTES = 20_000_000
 MOST_COPIES = 3
+
+
+OWN_TEXTS = (
+    "{tool}: {arguments}{arguments}: {count}: do something that is new, please",
+    "{tool}\n\n{tool}\n\n{arguments}: do something that is new, please",
+)
 
 
 def answer(id_: str) -> ToolMessage:
@@ -115,6 +122,8 @@ def test_work_grows_no_faster_than_the_input(
         pytest.param(
             lambda n: is_reminder(HumanMessage("\n\n".join([FIRST_TEXT] * n) + "!")), id="almost"
         ),
+        pytest.param(lambda n: is_reminder_text("a: " * n, OWN_TEXTS), id="own-text-of-fields"),
+        pytest.param(lambda n: is_reminder_text("a\n\n" * n, OWN_TEXTS), id="own-text-of-lines"),
     ],
 )
 def test_texts_take_linear_work(run: Callable[[int], object]) -> None:

@@ -8,11 +8,13 @@ import pytest
 from helpers.graphs import react_agent
 from helpers.models import ScriptedModel, asks, call, repeats, says
 from helpers.modes import Run
-from helpers.tools import finish, grep
+from helpers.tools import finish, grep, read
 from langchain.agents import create_agent
+from langchain.agents.middleware import AgentMiddleware
 from langchain.agents.structured_output import ToolStrategy
-from langchain_core.messages import BaseMessage, ToolMessage
+from langchain_core.messages import BaseMessage, HumanMessage, RemoveMessage, ToolMessage
 from langchain_core.tools import InjectedToolCallId, tool
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import InjectedState
 from langgraph.types import Command
@@ -26,14 +28,27 @@ from langchain_repeat_guard import (
 )
 
 GREP = {"pattern": "x"}
-Build = Callable[[ScriptedModel], Any]
+
+
+@tool
+def ask(tool_call_id: Annotated[str, InjectedToolCallId]) -> Command[Any]:
+    """Let a person say something."""
+    done = ToolMessage("asked", tool_call_id=tool_call_id)
+    return Command(update={"messages": [done, HumanMessage("and now?")]})
+
+
+Build = Callable[..., Any]
 
 BUILDS: dict[str, Build] = {
-    "stored": lambda model: create_agent(model, [grep], middleware=[RepeatGuardMiddleware()]),
-    "transient": lambda model: create_agent(
-        model, [grep], middleware=[TransientRepeatGuardMiddleware()]
+    "stored": lambda model, **options: create_agent(
+        model, [grep, ask], middleware=[RepeatGuardMiddleware()], **options
     ),
-    "hook": lambda model: react_agent(model, [grep], pre_model_hook=RepeatReminderNode()),
+    "transient": lambda model, **options: create_agent(
+        model, [grep, ask], middleware=[TransientRepeatGuardMiddleware()], **options
+    ),
+    "hook": lambda model, **options: react_agent(
+        model, [grep, ask], pre_model_hook=RepeatReminderNode(), **options
+    ),
 }
 
 
@@ -78,7 +93,7 @@ MIDDLEWARES = [RepeatGuardMiddleware, TransientRepeatGuardMiddleware]
 each_middleware = pytest.mark.parametrize("guard", MIDDLEWARES)
 
 
-def one_after_another(*agents: Any) -> Any:
+def one_after_another(*agents: Any, **options: Any) -> Any:
     """Return a graph in which each agent works on the messages of those before it."""
     graph = StateGraph(MessagesState)
     names = [f"agent-{number}" for number in range(len(agents))]
@@ -86,7 +101,7 @@ def one_after_another(*agents: Any) -> Any:
         graph.add_node(name, agent)
     for one, following in pairwise([START, *names]):
         graph.add_edge(one, following)
-    return graph.compile()
+    return graph.compile(**options)
 
 
 def reminded(model: ScriptedModel) -> bool:
@@ -169,6 +184,53 @@ def test_an_agent_in_another_graph_counts_on_after_its_first_step(guard: Any, ru
     run(graph, {"messages": [("user", "go"), *found]})
     told = [is_reminder(request[-1]) for request in model.requests]
     assert told == [False, False, False, True, False, True]
+
+
+@pytest.mark.parametrize("build", BUILDS.values(), ids=BUILDS)
+def test_a_prompt_within_a_visit_starts_anew(build: Build, run: Run) -> None:
+    """What the agent does afterwards is its own, from the first call on."""
+    script = [*repeats(2, "grep", GREP), asks(call("ask")), *repeats(5, "grep", GREP), says("done")]
+    model = ScriptedModel(script=script)
+    run(one_after_another(build(model)), {"messages": "go"})
+    told = [is_reminder(request[-1]) for request in model.requests]
+    assert told == [*[False] * 6, True, False, True]
+
+
+@pytest.mark.parametrize("build", BUILDS.values(), ids=BUILDS)
+def test_an_agent_with_a_memory_counts_its_own_calls_in_each_turn(build: Build, run: Run) -> None:
+    """A prompt starts anew, and what another agent has closed before it is not its own."""
+    other = ScriptedModel(script=[says("hi"), *repeats(2, "grep", GREP), says("hi")])
+    model = ScriptedModel(script=[says("hi"), *repeats(4, "grep", GREP), says("done")])
+    agent = build(model, checkpointer=True)
+    app = one_after_another(create_agent(other, [grep]), agent, checkpointer=InMemorySaver())
+    for _ in range(2):
+        run(app, {"messages": "go"}, {"configurable": {"thread_id": "1"}})
+    told = [is_reminder(request[-1]) for request in model.requests]
+    assert told == [False, False, False, False, True, False]
+
+
+class TakesBack(AgentMiddleware[Any, Any, Any]):
+    """Removes what the agent did in its first step."""
+
+    def before_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
+        """Remove the step, once."""
+        last = state["messages"][-2:]
+        if last[-1].type != "tool" or last[0].id != "first":
+            return None
+        return {"messages": [RemoveMessage(one.id) for one in last]}
+
+
+@each_middleware
+def test_a_step_that_is_taken_back_leaves_the_others_where_they_are(guard: Any, run: Run) -> None:
+    """Counting since a new call reads the messages anew, and still not those of others."""
+    found = [one for turn in repeats(2, "grep", GREP) for one in (turn, answer_to(turn))]
+    first = asks(call("read", {"path": "a"}), id="first")
+    model = ScriptedModel(script=[first, *repeats(3, "grep", GREP), says("done")])
+    middleware = [TakesBack(), guard(counting="since_new_call")]
+    agent = create_agent(model, [grep, read], middleware=middleware)
+    run(one_after_another(agent), {"messages": [("user", "go"), *found]})
+    told = [is_reminder(request[-1]) for request in model.requests]
+    assert told == [False, False, False, False, True]
 
 
 def answer_to(turn: Any) -> ToolMessage:

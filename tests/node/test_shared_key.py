@@ -101,24 +101,30 @@ def test_a_visit_does_not_go_on_with_the_chain_of_its_parent(run: Run) -> None:
 def test_parts_of_one_key() -> None:
     """Each visit reads its own part, the outermost graph what is no visit's."""
     own, other = {"chain": 1}, {"chain": 2}
-    stored = with_part(own, "v1", other)
-    assert (part_of(stored, ""), part_of(stored, "v1"), part_of(stored, "v2")) == (own, other, None)
+    stored = with_part(own, "a:1", other)
+    parts = [part_of(stored, graph) for graph in ("", "a:1", "a:2")]
+    assert parts == [own, other, None]
     assert with_part(stored, "", other) == other
 
 
-def test_the_newest_visits_are_kept() -> None:
-    """So that a checkpoint does not grow with every visit."""
-    stored: dict[str, Any] = {}
-    for number in range(9):
-        stored = with_part(stored, f"v{number}", {"chain": number})
-    assert [part_of(stored, f"v{number}") for number in range(4, 9)] == [
-        None,
-        *({"chain": number} for number in range(5, 9)),
-    ]
+def test_what_goes_on_is_kept() -> None:
+    """The graphs around a visit, and subgraphs with a memory; no checkpoint grows by more."""
+    stored: dict[str, Any] = {"chain": 0}
+    graphs = ["a:1", "a:1|b", *(f"a:1|c:{number}" for number in range(9))]
+    for number, graph in enumerate(graphs):
+        stored = with_part(stored, graph, {"chain": number})
+    kept = {graph: part_of(stored, graph) for graph in ("", *graphs)}
+    assert {graph: part["chain"] for graph, part in kept.items() if part} == {
+        "": 0,
+        "a:1": 0,
+        "a:1|c:8": 10,
+    }
+    stored = with_part(with_part({"chain": 0}, "memory", {"chain": 1}), "", {"chain": 2})
+    assert (part_of(stored, ""), part_of(stored, "memory")) == ({"chain": 2}, {"chain": 1})
 
 
 @pytest.mark.parametrize("stored", ["text", {"visits": "text"}, {"visits": {"v1": 1}}, None])
 def test_what_is_not_ours_is_handed_on_for_the_check(stored: Any) -> None:
     """And is replaced in the end."""
-    assert part_of(stored, "v1") in ("text", 1, None)
-    assert part_of(with_part(stored, "v1", {"chain": 1}), "v1") == {"chain": 1}
+    assert part_of(stored, "a:1") in ("text", None)
+    assert part_of(with_part(stored, "a:1", {"chain": 1}), "a:1") == {"chain": 1}

@@ -60,7 +60,7 @@ def added_calls(run: Callable[[], object], bare: Callable[[], object]) -> int:
 
 
 def time_ratio(run: Callable[[], object], bare: Callable[[], object], rounds: int = 40) -> float:
-    """Return the time of `run` over that of `bare`, each the best of `rounds` taken in turns."""
+    """Return the time of `run` over that of `bare`, the median of `rounds` taken in turns."""
 
     def once(function: Callable[[], object]) -> float:
         start = time.perf_counter()
@@ -68,7 +68,7 @@ def time_ratio(run: Callable[[], object], bare: Callable[[], object], rounds: in
         return time.perf_counter() - start
 
     times = [(once(run), once(bare)) for _ in range(rounds)]
-    return min(time for time, _ in times) / min(time for _, time in times)
+    return statistics.median(ours / theirs for ours, theirs in times)
 
 
 def measure(state: type[Any], *, repeats: bool) -> list[tuple[int, float]]:

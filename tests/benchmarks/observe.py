@@ -6,6 +6,7 @@ Run it: python tests/benchmarks/observe.py. Exits with 1 where a limit is passed
 
 import hashlib
 import json
+import statistics
 import sys
 import time
 import timeit
@@ -60,7 +61,7 @@ def plain_hash(arguments: object) -> object:
 
 
 def time_ratio(arguments: object) -> float:
-    """Return how many times as long the guard takes as a plain hash, best round of each."""
+    """Return how many times as long the guard takes as a plain hash, in the usual round."""
     # Processor time, as other programs on the machine do not count.
     timers = [
         timeit.Timer(partial(run, arguments), timer=time.process_time)
@@ -69,8 +70,7 @@ def time_ratio(arguments: object) -> float:
     number = max(1, int(SECONDS_PER_ROUND / (timers[1].timeit(100) / 100)))
     # Rounds alternate, so that both meet the same neighbours on a busy machine.
     rounds = [[timer.timeit(number) for timer in timers] for _ in range(ROUNDS)]
-    ours, theirs = (min(column) for column in zip(*rounds, strict=True))
-    return float(ours / theirs)
+    return statistics.median(ours / theirs for ours, theirs in rounds)
 
 
 def copies(text: str, arguments: object) -> float:

@@ -26,12 +26,21 @@ def messages_in(written: object) -> list[BaseMessage]:
         if message:
             found.append(message)
         else:
-            for value in values_in(part, None):
-                if not _is_spelt_out(value):
-                    found += _messages(value)
-            # Under another key a dict or a pair could be anything.
-            for value in filter(_is_spelt_out, values_in(part, "messages")):
-                found += _messages(value)
+            found += _listed_messages(part)
+    return found
+
+
+def _listed_messages(part: Any) -> list[BaseMessage]:
+    found: list[BaseMessage] = []
+    is_unclear = False
+    for value in values_in(part, None):
+        if _is_spelt_out(value):
+            is_unclear = True
+        else:
+            found += _messages(value)
+    if is_unclear:  # under another key a dict or a pair could be anything
+        for value in filter(_is_spelt_out, values_in(part, "messages")):
+            found += _messages(value)
     return found
 
 

@@ -127,16 +127,19 @@ class HistoryGuard:
     def judge(self, messages: Sequence[Any], carried: Carried | None) -> Verdict:
         """Say what is due behind the last of `messages`, in the run in progress."""
         # Another graph may have begun: what stands in the messages already is then not the agent's.
-        is_new = carried is not None and carried.is_new and in_another_graph()
-        if is_new and (self._asked_before_first_step or is_first_superstep()):
-            return begin(messages, config=self.config, is_user_prompt=self._is_user_prompt)
+        is_visit = never if carried is None else in_another_graph
+        if carried is not None and not carried.counted:
+            if not in_another_graph():
+                is_visit = never
+            elif carried.is_new and (self._asked_before_first_step or is_first_superstep()):
+                return begin(messages, config=self.config, is_user_prompt=self._is_user_prompt)
         return judge(
             messages,
             carried,
             config=self.config,
             is_user_prompt=self._is_user_prompt,
             repairs_malformed=self._repairs_malformed,
-            is_visit=never if carried is None else in_another_graph,
+            is_visit=is_visit,
         )
 
     def update(self, messages: Sequence[Any], stored: object) -> StateUpdate:

@@ -22,7 +22,7 @@ def part_of(stored: Any, namespace: str) -> Any:
         stored: The channel's value.
         namespace: The graph's checkpoint namespace, which tells a visit from others.
     """
-    if not isinstance(stored, dict):
+    if not isinstance(stored, dict) or (not namespace and VISITS not in stored):
         return stored
     if not namespace:
         return {key: value for key, value in stored.items() if key != VISITS}
@@ -35,6 +35,8 @@ def with_part(stored: Any, namespace: str, part: dict[str, Any]) -> dict[str, An
 
     Of the others, those stay that go on: the graphs around it, and subgraphs with a memory.
     """
+    if not namespace and not (isinstance(stored, dict) and VISITS in stored):
+        return part
     outer = {**stored} if isinstance(stored, dict) else {}
     visits = outer.pop(VISITS, None)
     around = {_key(one) for one in _around(namespace)}

@@ -23,6 +23,7 @@ from langchain_repeat_guard.core.options import RepeatGuardOptions
 from langchain_repeat_guard.errors import RepeatLimitError
 from langchain_repeat_guard.history.handover import TakenReminders
 from langchain_repeat_guard.history.steps import was_written_by_user
+from langchain_repeat_guard.history.whereabouts import task_namespace
 
 
 class RepeatGuardCallbackHandler(GraphCallbackHandler):
@@ -265,8 +266,7 @@ class RepeatGuardCallbackHandler(GraphCallbackHandler):
 
     def _take_due(self, config: RunnableConfig, messages: Sequence[Any]) -> TakenReminders | None:
         run_id = get_callback_manager_for_config(config).parent_run_id
-        namespace = str((config.get("metadata") or {}).get("langgraph_checkpoint_ns") or "")
-        report, steps = self._watch.take_due(run_id, namespace, messages)
+        report, steps = self._watch.take_due(run_id, task_namespace(config), messages)
         if report:
             self._failsafe.run(self._reporter.tell, report)
         return _taken(steps) if steps else None

@@ -2,7 +2,6 @@
 
 import asyncio
 import inspect
-import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
@@ -10,12 +9,10 @@ from typing import Any
 from langchain_repeat_guard.callback.agents import Report
 from langchain_repeat_guard.callback.issued import DueStep
 from langchain_repeat_guard.callback.records import ReminderRecord
-from langchain_repeat_guard.core.failsafe import FailOpen
+from langchain_repeat_guard.core.failsafe import FailOpen, logger
 from langchain_repeat_guard.core.reminder import one_line, printable
 from langchain_repeat_guard.history.delivery import reminder_id
 from langchain_repeat_guard.history.events import reminder_event, send_event
-
-logger: logging.Logger = logging.getLogger("langchain_repeat_guard")
 
 OnReminder = Callable[[ReminderRecord], Awaitable[None] | None]
 

@@ -6,6 +6,7 @@ from typing import Any
 import typer
 from pydantic import ValidationError
 
+from langchain_repeat_guard.core.checks import whole_number
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 
 MODEL_CALLS = 12
@@ -56,6 +57,18 @@ def number_or_text(item: str) -> int | str:
         return item
 
 
+def number_flag(text: str, flag: str, *, smallest: int = 1) -> int:
+    """Return the whole number that a flag is given.
+
+    Raises:
+        typer.BadParameter: It is none, or too small. The message names flag, rule and value.
+    """
+    try:
+        return whole_number(number_or_text(text), smallest)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint=flag) from None
+
+
 def live_flags(model: str | None, base_url: str | None, max_steps: str | None) -> int:
     """Return how often a live model may be asked, having checked the flags about it.
 
@@ -71,8 +84,4 @@ def live_flags(model: str | None, base_url: str | None, max_steps: str | None) -
     elif not all(model.partition(":")):
         message = f"must be provider:name, such as openai:gpt-4o-mini, got {model!r}"
         raise typer.BadParameter(message, param_hint="--model")
-    number = MODEL_CALLS if max_steps is None else number_or_text(max_steps)
-    if isinstance(number, str) or number < 1:
-        message = f"must be a whole number of at least 1, got {number!r}"
-        raise typer.BadParameter(message, param_hint="--max-steps")
-    return number
+    return MODEL_CALLS if max_steps is None else number_flag(max_steps, "--max-steps")

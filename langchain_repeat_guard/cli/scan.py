@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from langchain_repeat_guard.cli.config_flags import changed_config, with_config_flags
-from langchain_repeat_guard.cli.options import number_or_text
+from langchain_repeat_guard.cli.options import number_flag
 from langchain_repeat_guard.cli.output import print_json, say
 from langchain_repeat_guard.core.config import RepeatGuardConfig
 from langchain_repeat_guard.errors import MissingExtraError
@@ -69,8 +69,8 @@ def scan_command(
         message = "cannot be combined with --json"
         raise typer.BadParameter(message, param_hint="--csv")
     second = changed_config(config, compare) if compare else None
-    limit = None if fail_on is None else _number(fail_on, "--fail-on")
-    keep = _number(worst, "--worst", smallest=0)
+    limit = None if fail_on is None else number_flag(fail_on, "--fail-on")
+    keep = number_flag(worst, "--worst", smallest=0)
     try:
         summary = _scan(paths, config, second, keep, messages_key, as_json=as_json, as_csv=as_csv)
     except MissingExtraError as error:
@@ -132,14 +132,6 @@ def _check_paths(paths: Sequence[str]) -> None:
         if is_file and not Path(path).exists():
             message = f"there is no {path!r}"
             raise typer.BadParameter(message, param_hint="PATH")
-
-
-def _number(text: str, flag: str, *, smallest: int = 1) -> int:
-    number = number_or_text(text)
-    if isinstance(number, str) or number < smallest:
-        message = f"must be a whole number of at least {smallest}, got {number!r}"
-        raise typer.BadParameter(message, param_hint=flag)
-    return number
 
 
 def _print_problems(summary: "Summary") -> None:

@@ -1,11 +1,11 @@
 """What an agent's state carries from step to step, so that a chain survives deletion and resume."""
 
-import hashlib
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 from langchain_repeat_guard.core.chain import Chain
 from langchain_repeat_guard.errors import RepeatGuardStateError
+from langchain_repeat_guard.history.tokens import DIGEST_CHARS, short_digest
 
 CHANNEL = "repeat_guard"
 """Name of the state channel."""
@@ -15,8 +15,6 @@ REMEMBERED_STEPS = 8
 
 REMEMBERED_PROMPTS = 8
 """How many prompts are known."""
-
-_DIGEST_CHARS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +66,15 @@ class Carried:
             return self
         if not message_id:
             return type(self)(prompts=self.prompts)
-        return type(self)(prompts=(*self.prompts, _digest(message_id))[-REMEMBERED_PROMPTS:])
+        return type(self)(prompts=(*self.prompts, short_digest(message_id))[-REMEMBERED_PROMPTS:])
 
     def is_newest_prompt(self, message_id: str) -> bool:
         """Tell whether the chain counts since the prompt with this id."""
-        return bool(message_id) and self.prompts[-1:] == (_digest(message_id),)
+        return bool(message_id) and self.prompts[-1:] == (short_digest(message_id),)
 
     def has_seen_prompt(self, message_id: str) -> bool:
         """Tell whether the prompt with this id is one of the last, which have reset their chain."""
-        return bool(message_id) and _digest(message_id) in self.prompts
+        return bool(message_id) and short_digest(message_id) in self.prompts
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values, for a checkpoint."""
@@ -100,14 +98,10 @@ class Carried:
                 return cls()
             case {"chain": chain, "counted": list(entries), "prompts": str(digests)}:
                 counted = _counted(entries[-REMEMBERED_STEPS:])
-                starts = range(0, len(digests), _DIGEST_CHARS)
-                prompts = tuple([digests[start : start + _DIGEST_CHARS] for start in starts])
+                starts = range(0, len(digests), DIGEST_CHARS)
+                prompts = tuple([digests[start : start + DIGEST_CHARS] for start in starts])
                 return cls(Chain.from_dict(chain), counted, prompts[-REMEMBERED_PROMPTS:])
         raise RepeatGuardStateError(value, "a dict with 'chain', 'counted' and 'prompts'")
-
-
-def _digest(message_id: str) -> str:
-    return hashlib.sha256(message_id.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_CHARS]
 
 
 def _counted(entries: list[Any]) -> tuple[tuple[str, int], ...]:

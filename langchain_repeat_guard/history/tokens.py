@@ -5,7 +5,13 @@ from collections.abc import Sequence
 
 from langchain_core.messages import AIMessage
 
-_DIGEST_CHARS = 8
+DIGEST_CHARS = 8
+"""Length of a short digest."""
+
+
+def short_digest(text: str) -> str:
+    """Return what tells `text` from the few others of its kind that are remembered."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_CHARS]
 
 
 def token_at(index: int, message: AIMessage) -> str:
@@ -17,8 +23,8 @@ def token_at(index: int, message: AIMessage) -> str:
     ids = [call.get("id") or "" for call in (*message.tool_calls, *message.invalid_tool_calls)]
     if not any(ids):
         return f"#{index}"
-    digest = hashlib.sha256("\0".join(ids).encode("utf-8", "surrogatepass")).hexdigest()
-    return f"#{index}:{digest[:_DIGEST_CHARS]}"
+    digest = short_digest("\0".join(ids))
+    return f"#{index}:{digest}"
 
 
 def place_among(counted: Sequence[tuple[str, int]], token: str) -> int | None:

@@ -4,15 +4,15 @@ The outermost graph's chain is the value itself; those of visits to subgraphs st
 key of their own, so that neither a visit nor the parent goes on with the other's.
 """
 
-import hashlib
 from collections.abc import Iterator
 from typing import Any
+
+from langchain_repeat_guard.history.tokens import short_digest
 
 VISITS = "visits"
 """Key of the visits' chains in the state channel. Absent in the outermost graph's own value."""
 
 _STATEFUL = "*"
-_DIGEST_CHARS = 8
 
 
 def part_of(stored: Any, namespace: str) -> Any:
@@ -59,5 +59,5 @@ def _around(namespace: str) -> Iterator[str]:
 
 def _key(namespace: str) -> str:
     # Where no task id is part of a namespace, all visits have it, and go on with each other.
-    digest = hashlib.sha256(namespace.encode()).hexdigest()[:_DIGEST_CHARS]
+    digest = short_digest(namespace)
     return digest if ":" in namespace else _STATEFUL + digest

@@ -6,6 +6,15 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import ensure_config
 
 
+def task_namespace(config: RunnableConfig | None = None) -> str:
+    """Return the checkpoint namespace of the task in progress; empty outside of any graph.
+
+    Args:
+        config: The node's config; the current one where None.
+    """
+    return str(_metadata(config).get("langgraph_checkpoint_ns") or "")
+
+
 def graph_namespace(config: RunnableConfig | None = None) -> str:
     """Return the checkpoint namespace of the graph that runs now; empty for the outermost one.
 
@@ -16,7 +25,7 @@ def graph_namespace(config: RunnableConfig | None = None) -> str:
         config: The node's config; the current one where None.
     """
     # A task's namespace ends in its node and task id.
-    return str(_metadata(config).get("langgraph_checkpoint_ns") or "").rpartition("|")[0]
+    return task_namespace(config).rpartition("|")[0]
 
 
 def in_another_graph() -> bool:
@@ -24,9 +33,9 @@ def in_another_graph() -> bool:
     return bool(graph_namespace())
 
 
-def is_first_superstep(config: RunnableConfig | None = None) -> bool:
+def is_first_superstep() -> bool:
     """Tell whether no node of the graph that runs now has run before, in this visit."""
-    return bool(_metadata(config).get("langgraph_step") == 1)
+    return bool(_metadata(None).get("langgraph_step") == 1)
 
 
 def _metadata(config: RunnableConfig | None) -> dict[str, Any]:

@@ -154,9 +154,9 @@ class RepeatGuardNode(Runnable[Any, Any]):
             self._explain_silence(state)
             return _Reminded(output, None)
         stored = NO_CHANNEL if is_list_state else read_channel(state)
-        graph = "" if stored is NO_CHANNEL else graph_namespace(config)
-        carried = None
+        graph, carried = "", None
         if stored is not NO_CHANNEL:
+            graph = graph_namespace(config)
             carried = self._guard.read_channel(part_of(stored, graph))
         verdict = self._guard.check(messages_after(before, output, key), carried)
         update: dict[str, Any] = {}

@@ -14,10 +14,10 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from counting import count_calls
+from empty import EmptyHandler
 from helpers.models import ScriptedModel, asks, call, says
 from helpers.tools import grep
 from langchain.agents import create_agent
-from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage
 
 from langchain_repeat_guard import RepeatGuardCallbackHandler
@@ -31,15 +31,6 @@ ROUNDS = 3
 SHAPES = {"one call": 1, "four parallel calls": 4}
 
 Run = Callable[[list[Any], int, int], None]
-
-
-class EmptyHandler(BaseCallbackHandler):
-    """Listens to everything and does nothing."""
-
-    run_inline = True
-
-    def on_chat_model_start(self, *_: Any, **__: Any) -> None:
-        """Do nothing: the inherited method makes LangChain write the messages out as text."""
 
 
 def turns(steps: int, parallel: int) -> Iterator[AIMessage]:

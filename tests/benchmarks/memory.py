@@ -16,10 +16,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from empty import EmptyBeforeModel, EmptyHandler, EmptyWrapModelCall
 from helpers.models import ScriptedModel, asks, call, says
 from langchain.agents import create_agent
-from langchain.agents.middleware import AgentMiddleware
-from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -42,30 +41,6 @@ MAX_CHANNEL_BYTES = 600
 
 
 INNER = ToolNode([])
-
-
-class EmptyHandler(BaseCallbackHandler):
-    """Listens to everything and does nothing."""
-
-    run_inline = True
-
-    def on_chat_model_start(self, *_: Any, **__: Any) -> None:
-        """Do nothing: the inherited method makes LangChain write the messages out as text."""
-
-
-class EmptyBeforeModel(AgentMiddleware[Any, Any, Any]):
-    """A before_model hook that does nothing."""
-
-    async def abefore_model(self, state: Any, runtime: Any) -> None:
-        """Do nothing."""
-
-
-class EmptyWrapModelCall(AgentMiddleware[Any, Any, Any]):
-    """A wrap_model_call hook that does nothing."""
-
-    async def awrap_model_call(self, request: Any, handler: Any) -> Any:
-        """Do nothing."""
-        return await handler(request)
 
 
 @dataclass

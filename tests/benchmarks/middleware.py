@@ -14,9 +14,9 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from counting import count_calls
+from empty import EmptyBeforeModel, EmptyWrapModelCall
 from helpers.models import ScriptedModel, asks, call, says
 from langchain.agents import create_agent
-from langchain.agents.middleware import AgentMiddleware
 from langchain_core.messages import AnyMessage, HumanMessage, ToolMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -31,21 +31,6 @@ MAX_ADDED_CALLS = 180
 MAX_GROWTH = 1.05
 LATE = 950
 WINDOW = 50
-
-
-class EmptyBeforeModel(AgentMiddleware[Any, Any, Any]):
-    """A before_model hook that does nothing."""
-
-    def before_model(self, state: Any, runtime: Any) -> None:
-        """Do nothing."""
-
-
-class EmptyWrapModelCall(AgentMiddleware[Any, Any, Any]):
-    """A wrap_model_call hook that does nothing."""
-
-    def wrap_model_call(self, request: Any, handler: Any) -> Any:
-        """Do nothing."""
-        return handler(request)
 
 
 KINDS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {

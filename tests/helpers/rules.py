@@ -180,3 +180,14 @@ def _filled(text: str, tool: str, count: int, arguments: str) -> str:
     for field, value in {"tool": tool, "count": count, "threshold": count}.items():
         text = text.replace(f"{{{field}}}", str(value))
     return text.replace("{{}}", "{}").replace("{arguments}", arguments)
+
+
+def history_with(steps: int, reminder: HumanMessage) -> list[Any]:
+    """Return so many identical steps, with the reminder behind the second one."""
+    messages: list[Any] = [HumanMessage("go", id="h")]
+    for number in range(steps):
+        issued = {"name": "grep", "args": {"q": "a"}, "id": f"c{number}"}
+        messages.append(AIMessage("", id=f"a{number}", tool_calls=[issued]))
+        messages.append(ToolMessage("none", id=f"t{number}", tool_call_id=f"c{number}"))
+        messages += [reminder] if number == 1 else []
+    return messages

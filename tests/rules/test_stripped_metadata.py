@@ -6,9 +6,9 @@ from typing import Annotated, Any
 import pytest
 from helpers.models import ScriptedModel, repeats, says
 from helpers.modes import Run
-from helpers.rules import OWN_FIRST, OWN_LATER
+from helpers.rules import OWN_FIRST, OWN_LATER, history_with
 from helpers.tools import grep
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AnyMessage, HumanMessage
 from langchain_core.runnables import RunnableLambda
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
@@ -64,17 +64,6 @@ def _graph(model: ScriptedModel, tools: Any, between: Any) -> Any:
     return graph.compile()
 
 
-def history(reminder: Any) -> list[Any]:
-    """Return four identical steps with a reminder behind the second one."""
-    messages: list[Any] = [HumanMessage("go", id="h")]
-    for number in range(4):
-        issued = {"name": "grep", "args": {"q": "a"}, "id": f"c{number}"}
-        messages.append(AIMessage("", id=f"a{number}", tool_calls=[issued]))
-        messages.append(ToolMessage("none", id=f"t{number}", tool_call_id=f"c{number}"))
-        messages += [reminder] if number == 1 else []
-    return messages
-
-
 def counts(messages: list[Any], options: dict[str, Any]) -> list[int]:
     """Return the counts that a scan of the messages reminds of."""
     found = scan([RecordedRun(messages)], RepeatGuardConfig(**options))
@@ -111,14 +100,14 @@ def test_all_agree_on_a_run_without_metadata(
 )
 def test_scan_knows_own_texts(reminder: Any) -> None:
     """In each form of a message; without the own texts it is a prompt, as in the adapters."""
-    assert counts(history(reminder), OWN) == [2, 4]
-    assert counts(history(reminder), {"thresholds": (2, 4)}) == [2, 2]
+    assert counts(history_with(4, reminder), OWN) == [2, 4]
+    assert counts(history_with(4, reminder), {"thresholds": (2, 4)}) == [2, 2]
 
 
 def test_a_scan_with_two_settings_knows_the_own_texts_of_each() -> None:
     """One reading of the calls serves both."""
     plain, own = RepeatGuardConfig(thresholds=(2, 4)), RepeatGuardConfig(**OWN)
-    runs = [RecordedRun(history(HumanMessage(OWN_SAID)))]
+    runs = [RecordedRun(history_with(4, HumanMessage(OWN_SAID)))]
     for pair, expected in (((plain, own), (2, 4)), ((own, plain), (4, 2))):
         found = [one for _, one in scan_with_each(runs, pair) if isinstance(one, RunRecord)]
         assert tuple(one.longest and one.longest.count for one in found) == expected
@@ -133,7 +122,7 @@ def test_a_rule_for_prompts_is_not_asked_about_own_texts() -> None:
         return True
 
     config = RepeatGuardConfig(**OWN)
-    runs = [RecordedRun(history(HumanMessage(OWN_SAID)))]
+    runs = [RecordedRun(history_with(4, HumanMessage(OWN_SAID)))]
     compare(runs, config, RepeatGuardConfig(**OWN), is_user_prompt=is_user_prompt)
     assert asked == ["go"]
 
@@ -147,7 +136,7 @@ def test_a_rule_for_prompts_is_not_asked_about_own_texts() -> None:
 )
 def test_scan_reads_blocks_as_the_adapters_do(content: Any, expected: list[int]) -> None:
     """Only a block of type text says something."""
-    messages = history(HumanMessage(content))
+    messages = history_with(4, HumanMessage(content))
     options = {"thresholds": (2, 4)}
     verdict = judge(messages, None, config=RepeatGuardConfig(thresholds=(2, 4)))
     assert counts(messages, options) == expected

@@ -7,10 +7,10 @@ from helpers.guarded import ALL, MIDDLEWARES, MakeGuarded, told
 from helpers.laws import check_append_only
 from helpers.models import ScriptedModel, repeats, says
 from helpers.modes import Run
-from helpers.rules import OWN_FIRST, OWN_LATER
+from helpers.rules import OWN_FIRST, OWN_LATER, history_with
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.messages import HumanMessage
 from pydantic import ValidationError
 
 from langchain_repeat_guard import Chain, Reminder, RepeatGuardConfig, is_reminder, observe
@@ -118,26 +118,15 @@ def test_wrong_texts_are_refused(field: str, text: Any, rule: str) -> None:
     assert rule in problem["msg"]
 
 
-def history_with(reminder: HumanMessage) -> list[Any]:
-    """Return two identical steps, the reminder behind the second one, and a third step."""
-    messages: list[Any] = [HumanMessage("go", id="h")]
-    for number in range(3):
-        issued = {"name": "grep", "args": {"q": "a"}, "id": f"c{number}"}
-        messages.append(AIMessage("", id=f"a{number}", tool_calls=[issued]))
-        messages.append(ToolMessage("none", id=f"t{number}", tool_call_id=f"c{number}"))
-        messages += [reminder] if number == 1 else []
-    return messages
-
-
 @pytest.mark.parametrize("counting", ["consecutive", "since_new_call"])
 @pytest.mark.parametrize("options", [{"first_reminder": OWN_LATER}, {"style": "redirect"}], ids=str)
 def test_a_reminder_without_its_marker_is_known(options: Any, counting: Any) -> None:
     """A graph that strips metadata does not turn a reminder into a prompt: the chain goes on."""
     config = RepeatGuardConfig(thresholds=(2, 3), counting=counting, **options)
-    second = judge(history_with(HumanMessage(""))[:5], None, config=config)
+    second = judge(history_with(3, HumanMessage(""))[:5], None, config=config)
     whole = reminder_message(second.due, "a1")
     stripped = HumanMessage(whole.content, id=whole.id)
-    verdict = judge(history_with(stripped), None, config=config)
+    verdict = judge(history_with(3, stripped), None, config=config)
     assert [one.reminder.count for one in verdict.due] == [3]
 
 
@@ -152,7 +141,7 @@ def test_a_reminder_without_its_marker_is_known(options: Any, counting: Any) -> 
 def test_a_prompt_is_not_taken_for_a_short_reminder(own: str, said: str) -> None:
     """A text with few words of its own does not tell a reminder: the user may write the same."""
     config = RepeatGuardConfig(thresholds=(2, 3), first_reminder=own)
-    verdict = judge(history_with(HumanMessage(said, id="h2")), None, config=config)
+    verdict = judge(history_with(3, HumanMessage(said, id="h2")), None, config=config)
     assert not verdict.due
     assert verdict.carried.chain.count == 1
 
